@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an algorithm is given (Shape), what a collective is (Collective), what an algorithm is (Algorithm).
+#pragma once
+
+#include <array>
+#include <cstdint>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "plan/builder.hpp"
+#include "plan/contract.hpp"
+#include "plan/plan.hpp"
+
+namespace tutti::collectives {
+
+enum class Kind : std::uint8_t {
+  barrier, bcast, reduce, allreduce, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
+};
+inline constexpr int kinds = 12;
+
+/// Parameters of an algorithm, agreed on all ranks.
+struct Parameters {
+  Count segment = 0;  ///< Elements per segment of a pipeline; 0 = the algorithm's own choice.
+  int radix = 0;      ///< Fan-out of a tree; 0 = the algorithm's own choice.
+  bool operator==(const Parameters&) const = default;
+};
+
+/// Everything a plan depends on. Buffers by collective, in elements:
+///   barrier     -                      bcast       output[count] (root's holds the data)
+///   reduce      input[count] -> root's output[count]        allreduce input[count] -> output[count]
+///   gather      input[count] -> root's output[size*count]   scatter   root's input[size*count] -> output[count]
+///   allgather   input[count] -> output[size*count]          alltoall  input[size*count] -> output[size*count]
+///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
+///               scatterv's output recv_counts[0].
+/// In place: the input is not there; this rank's contribution already lies where the result will be
+/// (reduce, gather: on the root alone; scatter: the root's block stays in its input; allgather, gather: at its block;
+/// alltoall: the whole output is input too).
+struct Shape {
+  Rank rank = 0;
+  Rank size = 1;
+  Rank root = 0;             ///< agreed
+  Count count = 0;           ///< agreed (not for v-forms)
+  bool in_place = false;     ///< agreed for allreduce, allgather(v), alltoall(v); own for rooted collectives
+  bool commutative = true;   ///< agreed
+  /// v-forms; own, except allgatherv's recv_counts and recv_offsets, whose counts are agreed.
+  std::span<const Count> send_counts, send_offsets, recv_counts, recv_offsets;
+  /// Every rank's send_offsets and send_counts (row r: rank r's; [r*size + j]), where the algorithm asks for them.
+  std::span<const Count> all_send_offsets, all_send_counts;
+  Count small_cell = 0;      ///< Elements that fit a small cell; 0 = there is no board.
+  Count large_cell = 0;      ///< Elements that fit a large cell.
+  Parameters parameters;
+};
+
+/// What an algorithm needs beside ranks and counts; selection and tests skip it elsewhere.
+struct Needs {
+  bool board = false;         ///< All ranks on one host, with cells.
+  bool single_copy = false;   ///< Ranks may read each other's exposed memory.
+  bool commutative = false;   ///< Only for commutative reductions.
+  bool power_of_two = false;
+  bool fits_small = false;    ///< The agreed count fits a small cell.
+  bool all_offsets = false;   ///< Wants all_send_offsets and all_send_counts: costs an exchange before it.
+};
+
+struct Algorithm {
+  Kind kind;
+  std::string_view name;      ///< As in the path: <collective>/<name>.cpp
+  std::string_view sentence;
+  Needs needs;
+  plan::Plan (*build)(const Shape&);
+};
+
+/// A global instance of a collective: what tests and the checker run. Shapes of single ranks come from it.
+struct Problem {
+  Kind kind = Kind::barrier;
+  Rank size = 1;
+  Rank root = 0;
+  Count count = 0;
+  bool in_place = false;
+  bool commutative = true;
+  /// v-forms: gatherv, scatterv, allgatherv: [size] counts; alltoallv: [size*size], row = sender.
+  std::vector<Count> counts;
+  Count gap = 0;              ///< v-forms: unused elements between blocks, so that offsets are not just sums.
+  Count small_cell = 16, large_cell = 256;
+  Parameters parameters;
+};
+
+struct Collective {
+  Kind kind;
+  std::string_view name;
+  std::string_view sentence;
+  bool rooted, reduces, varying;  ///< has a root; has an operation; is a v-form
+  plan::Contract (*contract)(const Problem&);
+};
+
+/// All collectives, indexed by Kind.
+std::span<const Collective> all();
+const Collective& get(Kind kind);
+/// All algorithms, in registry order; a collective's algorithm number is its position here.
+std::span<const Algorithm> algorithms();
+/// nullptr when there is none of that name.
+const Algorithm* find(Kind kind, std::string_view name);
+const Collective* find(std::string_view name);
+
+/// The shapes of all ranks of a problem. The object owns the count arrays that the shapes point to.
+class Shapes {
+ public:
+  explicit Shapes(const Problem& problem);
+  const Shape& operator[](Rank rank) const { return shapes_[static_cast<std::size_t>(rank)]; }
+  std::size_t size() const { return shapes_.size(); }
+
+ private:
+  std::vector<std::vector<Count>> arrays_;
+  std::vector<Shape> shapes_;
+};
+
+/// True when the algorithm may be used for this shape (board, cells, power of two, ...).
+bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy);
+
+}  // namespace tutti::collectives
