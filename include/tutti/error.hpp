@@ -12,13 +12,13 @@ namespace tutti {
 
 /// Why an operation failed.
 enum class Cause : std::uint8_t {
-  usage,      ///< A wrong argument; found before anything was sent; the group is intact.
-  mismatch,   ///< Ranks called different operations; the group is broken.
-  peer_lost,  ///< A process of the group is gone; the group is broken.
-  timeout,    ///< The time given to wait ran out; the request is still pending.
-  broken,     ///< The group was broken by an earlier error, or by a rank that gave up its request.
-  system,     ///< The operating system refused something (memory, a descriptor, a socket).
-  interrupted,///< A signal asked the wait to stop (Python's Ctrl-C); the request is still pending.
+  usage,        ///< A wrong argument; found before anything was sent; the group is intact.
+  mismatch,     ///< Ranks called different operations; the group is broken.
+  peer_lost,    ///< A process of the group is gone; the group is broken.
+  timeout,      ///< The time given to wait ran out; the request is still pending.
+  broken,       ///< The group was broken by an earlier error, or by a rank that gave up its request.
+  system,       ///< The operating system refused something (memory, a descriptor, a socket).
+  interrupted,  ///< A signal asked the wait to stop (Python's Ctrl-C); the request is still pending.
 };
 
 /// The base of everything Tutti throws. `what()` is one readable text that ends with what to do.
@@ -37,11 +37,17 @@ class Error : public std::exception {
 };
 
 /// A process of the group is gone.
-struct PeerLost : Error { using Error::Error; };
+struct PeerLost : Error {
+  using Error::Error;
+};
 /// Ranks called operations that do not belong together.
-struct Mismatch : Error { using Error::Error; };
+struct Mismatch : Error {
+  using Error::Error;
+};
 /// The time given to a wait ran out.
-struct Timeout : Error { using Error::Error; };
+struct Timeout : Error {
+  using Error::Error;
+};
 
 /// Throws `error` as its own subclass (PeerLost, Mismatch, Timeout, or Error).
 [[noreturn]] void raise(const Error& error);

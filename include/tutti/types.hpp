@@ -27,14 +27,29 @@ struct Located {
 /// What one element is. `opaque` elements have a size but no arithmetic: only user functions reduce them.
 enum class Type : std::uint8_t {
   opaque,
-  int8, int16, int32, int64,
-  uint8, uint16, uint32, uint64,
-  float32, float64,
+  int8,
+  int16,
+  int32,
+  int64,
+  uint8,
+  uint16,
+  uint32,
+  uint64,
+  float32,
+  float64,
   boolean,
-  complex64, complex128,
-  located_int8, located_int16, located_int32, located_int64,
-  located_uint8, located_uint16, located_uint32, located_uint64,
-  located_float32, located_float64,
+  complex64,
+  complex128,
+  located_int8,
+  located_int16,
+  located_int32,
+  located_int64,
+  located_uint8,
+  located_uint16,
+  located_uint32,
+  located_uint64,
+  located_float32,
+  located_float64,
 };
 
 /// How two elements become one.
@@ -65,9 +80,12 @@ namespace detail {
 template <class T>
 struct TypeOf {
   static constexpr Type value() {
-    if constexpr (std::is_same_v<T, bool>) return Type::boolean;
-    else if constexpr (std::is_same_v<T, float>) return Type::float32;
-    else if constexpr (std::is_same_v<T, double>) return Type::float64;
+    if constexpr (std::is_same_v<T, bool>)
+      return Type::boolean;
+    else if constexpr (std::is_same_v<T, float>)
+      return Type::float32;
+    else if constexpr (std::is_same_v<T, double>)
+      return Type::float64;
     else if constexpr (std::is_integral_v<T> && sizeof(T) <= 8) {
       constexpr int width = sizeof(T) == 1 ? 0 : sizeof(T) == 2 ? 1 : sizeof(T) == 4 ? 2 : 3;
       return static_cast<Type>(static_cast<int>(std::is_signed_v<T> ? Type::int8 : Type::uint8) + width);

@@ -9,10 +9,14 @@ Error::Error(Cause cause, std::string text, Rank peer) : cause_(cause), peer_(pe
 
 void raise(const Error& error) {
   switch (error.cause()) {
-    case Cause::peer_lost: throw PeerLost(error.cause(), error.what(), error.peer());
-    case Cause::mismatch: throw Mismatch(error.cause(), error.what(), error.peer());
-    case Cause::timeout: throw Timeout(error.cause(), error.what(), error.peer());
-    default: throw error;
+    case Cause::peer_lost:
+      throw PeerLost(error.cause(), error.what(), error.peer());
+    case Cause::mismatch:
+      throw Mismatch(error.cause(), error.what(), error.peer());
+    case Cause::timeout:
+      throw Timeout(error.cause(), error.what(), error.peer());
+    default:
+      throw error;
   }
 }
 

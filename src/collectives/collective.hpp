@@ -15,7 +15,18 @@
 namespace tutti::collectives {
 
 enum class Kind : std::uint8_t {
-  barrier, bcast, reduce, allreduce, gather, gatherv, scatter, scatterv, allgather, allgatherv, alltoall, alltoallv,
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
 };
 inline constexpr int kinds = 12;
 
@@ -39,32 +50,32 @@ struct Parameters {
 struct Shape {
   Rank rank = 0;
   Rank size = 1;
-  Rank root = 0;             ///< agreed
-  Count count = 0;           ///< agreed (not for v-forms)
-  bool in_place = false;     ///< agreed for allreduce, allgather(v), alltoall(v); own for rooted collectives
-  bool commutative = true;   ///< agreed
+  Rank root = 0;            ///< agreed
+  Count count = 0;          ///< agreed (not for v-forms)
+  bool in_place = false;    ///< agreed for allreduce, allgather(v), alltoall(v); own for rooted collectives
+  bool commutative = true;  ///< agreed
   /// v-forms; own, except allgatherv's recv_counts and recv_offsets, whose counts are agreed.
   std::span<const Count> send_counts, send_offsets, recv_counts, recv_offsets;
   /// Every rank's send_offsets and send_counts (row r: rank r's; [r*size + j]), where the algorithm asks for them.
   std::span<const Count> all_send_offsets, all_send_counts;
-  Count small_cell = 0;      ///< Elements that fit a small cell; 0 = there is no board.
-  Count large_cell = 0;      ///< Elements that fit a large cell.
+  Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
+  Count large_cell = 0;  ///< Elements that fit a large cell.
   Parameters parameters;
 };
 
 /// What an algorithm needs beside ranks and counts; selection and tests skip it elsewhere.
 struct Needs {
-  bool board = false;         ///< All ranks on one host, with cells.
-  bool single_copy = false;   ///< Ranks may read each other's exposed memory.
-  bool commutative = false;   ///< Only for commutative reductions.
+  bool board = false;        ///< All ranks on one host, with cells.
+  bool single_copy = false;  ///< Ranks may read each other's exposed memory.
+  bool commutative = false;  ///< Only for commutative reductions.
   bool power_of_two = false;
-  bool fits_small = false;    ///< The agreed count fits a small cell.
-  bool all_offsets = false;   ///< Wants all_send_offsets and all_send_counts: costs an exchange before it.
+  bool fits_small = false;   ///< The agreed count fits a small cell.
+  bool all_offsets = false;  ///< Wants all_send_offsets and all_send_counts: costs an exchange before it.
 };
 
 struct Algorithm {
   Kind kind;
-  std::string_view name;      ///< As in the path: <collective>/<name>.cpp
+  std::string_view name;  ///< As in the path: <collective>/<name>.cpp
   std::string_view sentence;
   Needs needs;
   plan::Plan (*build)(const Shape&);
@@ -80,7 +91,7 @@ struct Problem {
   bool commutative = true;
   /// v-forms: gatherv, scatterv, allgatherv: [size] counts; alltoallv: [size*size], row = sender.
   std::vector<Count> counts;
-  Count gap = 0;              ///< v-forms: unused elements between blocks, so that offsets are not just sums.
+  Count gap = 0;  ///< v-forms: unused elements between blocks, so that offsets are not just sums.
   Count small_cell = 16, large_cell = 256;
   Parameters parameters;
 };

@@ -75,10 +75,10 @@ class Builder {
   void link(Index step, const std::vector<Handle>& predecessors, bool any);
 
   Plan plan_;
-  std::vector<std::vector<Index>> after_;      // per step
-  std::vector<std::uint32_t> sent_, received_; // next message number per peer
-  Index round_begin_ = 0;                      // first step of the current round
-  Index round_previous_ = 0;                   // first step of the round before it
+  std::vector<std::vector<Index>> after_;       // per step
+  std::vector<std::uint32_t> sent_, received_;  // next message number per peer
+  Index round_begin_ = 0;                       // first step of the current round
+  Index round_previous_ = 0;                    // first step of the round before it
 };
 
 }  // namespace tutti::plan

@@ -17,8 +17,8 @@ enum class Buffer : std::uint8_t { none, input, output, scratch, shared, exposed
 /// A range of elements in a symbolic buffer. Offsets and counts are in elements.
 struct Slice {
   Buffer buffer = Buffer::none;
-  Rank owner = -1;        ///< shared and exposed: whose.
-  std::int32_t cell = -1; ///< shared and exposed: which of the owner's cells of this operation, 0-based.
+  Rank owner = -1;         ///< shared and exposed: whose.
+  std::int32_t cell = -1;  ///< shared and exposed: which of the owner's cells of this operation, 0-based.
   Count offset = 0;
   Count count = 0;
 
@@ -68,9 +68,9 @@ enum class Ring : std::uint8_t { small, large };
 struct Plan {
   Rank rank = 0;
   Rank size = 1;
-  Count scratch = 0;        ///< Elements of scratch memory.
+  Count scratch = 0;  ///< Elements of scratch memory.
   Ring ring = Ring::small;
-  std::int32_t cells = 0;   ///< Cells of each rank's ring this operation takes: the same on all ranks; 0 = no board.
+  std::int32_t cells = 0;  ///< Cells of each rank's ring this operation takes: the same on all ranks; 0 = no board.
   std::vector<Step> steps;
   std::vector<Index> edges;
 

@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# A room is one folder of src/, one namespace, one target. Its headers are found as "<room>/<file>.hpp" only by the
+# rooms that name it as a dependency: each room has an include root of its own, so that a wrong include does not compile.
+
+add_library(tutti_options INTERFACE)
+target_compile_options(tutti_options INTERFACE -Wall -Wextra $<$<BOOL:${TUTTI_WERROR}>:-Werror>)
+
+# tutti_room(name DEPENDS rooms... LIBRARIES libraries...)
+function(tutti_room name)
+  cmake_parse_arguments(ROOM "" "" "DEPENDS;LIBRARIES" ${ARGN})
+  file(GLOB_RECURSE sources CONFIGURE_DEPENDS ${CMAKE_CURRENT_SOURCE_DIR}/${name}/*.cpp)
+  set(root ${PROJECT_BINARY_DIR}/rooms/${name})
+  file(MAKE_DIRECTORY ${root})
+  file(CREATE_LINK ${CMAKE_CURRENT_SOURCE_DIR}/${name} ${root}/${name} SYMBOLIC)
+  add_library(tutti_${name} STATIC ${sources})
+  target_include_directories(tutti_${name} PUBLIC ${root} ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(tutti_${name} PRIVATE $<BUILD_INTERFACE:tutti_options> PUBLIC Threads::Threads ${ROOM_LIBRARIES})
+  foreach(room IN LISTS ROOM_DEPENDS)
+    target_link_libraries(tutti_${name} PUBLIC tutti_${room})
+  endforeach()
+endfunction()
+
+# tutti_test(name SOURCES files... ROOMS rooms... TIMEOUT seconds): one GoogleTest program, one ctest entry.
+function(tutti_test name)
+  cmake_parse_arguments(TEST "" "TIMEOUT" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  foreach(room IN LISTS TEST_ROOMS)
+    target_link_libraries(test_${name} PRIVATE tutti_${room})
+  endforeach()
+  target_link_libraries(test_${name} PRIVATE tutti_options ${TEST_LIBRARIES} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND test_${name})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT})
+endfunction()

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The board: a group's cells on one host. Per rank a ring of small and a ring of large cells, single writer.
+#pragma once
+
+#include <atomic>
+#include <cstddef>
+#include <cstdint>
+#include <span>
+
+#include "host/segment.hpp"
+
+namespace tutti::host {
+
+inline constexpr int small_cells = 16, large_cells = 8;
+inline constexpr std::size_t small_payload = 96, large_payload = 16384;
+
+/// A cell: a word that says which operation's, and a payload. The writer fills length, address and payload, then
+/// stores the word (release); a reader that sees the word it expects (acquire) may read the rest.
+struct alignas(line) Cell {
+  std::atomic<std::uint64_t> word;  ///< 32-bit sequence (low), 32-bit signature (high); a sequence starts at 1.
+  std::uint64_t length;             ///< Bytes published: of the payload, or of the exposed memory.
+  std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = the payload below.
+  std::uint64_t reserved;
+  std::byte payload[small_payload];  ///< A large cell goes on for large_payload bytes from here.
+};
+static_assert(sizeof(Cell) == line);
+
+/// What a rank called: written before the operation's first cell or message, read by whoever finds a mismatch.
+struct alignas(64) Record {
+  std::atomic<std::uint64_t>
+      sequence;  ///< The operation's number in its group + 1; 0 = never used. Stored last (release).
+  std::atomic<std::uint32_t> signature;
+  std::atomic<std::uint8_t> kind, type, op, flags;
+  std::atomic<std::int64_t> count;
+  std::atomic<std::int32_t> root;
+  std::atomic<std::int32_t> algorithm;
+  std::atomic<std::uint64_t> site;  ///< Return address of the call, or 0.
+};
+inline constexpr int records = 16;
+
+/// A rank's lines on the board that others only read.
+struct alignas(line) Member {
+  std::atomic<std::uint64_t>
+      consumed_small;  ///< All small cells with sequence <= this may be reused, as far as this rank is concerned.
+  std::atomic<std::uint64_t> consumed_large;
+  std::atomic<std::int32_t> reading;  ///< Rank whose exposed memory this rank is copying from, or -1.
+};
+
+/// The start of a board.
+struct alignas(line) BoardHeader {
+  std::atomic<std::uint64_t> context;
+  std::atomic<std::int32_t> size;
+  std::atomic<std::int32_t> users;  ///< Members that still hold it; the last frees it.
+  /// Who broke the group: 0 = intact; otherwise the cause and its details. Set once by compare-exchange 0 -> 1, then
+  /// the details, then 2 (release).
+  alignas(line) std::atomic<std::uint32_t> broken;
+  std::atomic<std::uint32_t> cause;     ///< tutti::Cause
+  std::atomic<std::int32_t> who, whom;  ///< Group ranks: who found it, whom it concerns.
+  std::atomic<std::uint64_t> sequence;  ///< The operation.
+};
+
+/// A view of a board. Cheap to use: all addresses are computed once.
+class Board {
+ public:
+  static std::size_t bytes(int size);
+  /// Prepares fresh memory; called by one process before others attach.
+  static void format(std::byte* memory, int size, std::uint64_t context, int users);
+
+  Board() = default;
+  /// Throws Error (system) when the memory is not a board of this context and size.
+  Board(std::byte* memory, int size, Rank rank, std::uint64_t context);
+
+  explicit operator bool() const { return memory_ != nullptr; }
+  BoardHeader& header() const;
+  Member& member(Rank rank) const;
+  Record& record(Rank rank, std::uint64_t operation) const;
+  Cell& small(Rank rank, std::uint64_t sequence) const;
+  Cell& large(Rank rank, std::uint64_t sequence) const;
+
+ private:
+  std::byte* memory_ = nullptr;
+  int size_ = 0;
+  Rank rank_ = 0;
+};
+
+}  // namespace tutti::host

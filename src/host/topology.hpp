@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How many cores this process may really use, from affinity, cpuset and cgroup cpu.max; sysfs only, no library.
+#pragma once
+
+#include <string>
+#include <vector>
+
+namespace tutti::host {
+
+struct Cores {
+  int usable = 1;         ///< The smallest of the three, at least 1.
+  std::vector<int> list;  ///< CPUs in the affinity mask.
+  std::string why;        ///< "affinity 4, cpuset 2, cpu.max 1.5 -> 1"
+};
+/// `root` lets tests point at a made-up file tree.
+Cores usable_cores(const std::string& root = "/");
+
+/// Which single CPU rank `local` of `ranks` on this host is bound to with `--bind core`: physical cores first.
+int bind_target(const Cores& cores, int local, int ranks, const std::string& root = "/");
+
+}  // namespace tutti::host

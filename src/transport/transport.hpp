@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The contract of a transport: bytes between processes, about ten operations, no types, no collectives.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string>
+
+#include "tutti/types.hpp"
+
+namespace tutti::transport {
+
+/// A process, by its rank in the world.
+using Peer = Rank;
+
+/// Separate streams of one group: collectives, and the user's own send and recv.
+enum class Lane : std::uint8_t { collective, user };
+
+/// What a message is. Equal tags between the same two processes match in order; there are no wildcards.
+struct Tag {
+  std::uint64_t context = 0;   ///< The group: hash of parent context, sequence of the split, colour.
+  std::uint64_t sequence = 0;  ///< collective: the operation's number in its group; user: 0.
+  std::uint32_t message = 0;   ///< collective: message number in the plan; user: the user's tag.
+  Lane lane = Lane::collective;
+  bool operator==(const Tag&) const = default;
+};
+
+/// How far a send or a receive is.
+enum class State : std::uint8_t {
+  pending,
+  done,
+  cancelled,
+  wrong_size,       ///< The message has another size than the receive; nothing was written.
+  wrong_signature,  ///< The message belongs to another operation; nothing was written.
+  lost,             ///< The peer is gone.
+};
+
+/// One send or receive. The caller owns it and keeps it (and the bytes) in place until `state` is final, or until
+/// `cancel` has returned. A transport links it into its own lists through `next` and `link`.
+struct Transfer {
+  Peer peer = -1;
+  Tag tag;
+  std::uint32_t signature = 0;        ///< Sent along; must be equal at both ends.
+  std::uint32_t their_signature = 0;  ///< wrong_signature: what the sender said.
+  std::uint64_t their_size = 0;       ///< wrong_size: the size of the message.
+  std::byte* data = nullptr;          ///< A send never writes through it.
+  std::size_t size = 0;
+  State state = State::pending;  ///< Read and written under the lock of the engine that owns the transport.
+  Transfer* next = nullptr;
+  void* link = nullptr;
+};
+
+struct Capabilities {
+  std::size_t eager = 0;     ///< Largest message that a send completes without its receiver.
+  bool single_copy = false;  ///< Large messages move in one copy.
+  std::string why;           ///< Why single copy is or is not there: for `tutti info`.
+};
+
+/// Bytes between this process and the others. One thread at a time calls it (the engine's lock).
+/// Nothing here blocks, throws for a peer's fault, or aborts; a peer's death shows as State::lost.
+class Transport {
+ public:
+  virtual ~Transport() = default;
+  virtual std::string_view name() const = 0;
+  virtual const Capabilities& capabilities() const = 0;
+
+  /// Starts sending. May complete at once.
+  virtual void send(Transfer& transfer) = 0;
+  /// Starts receiving. May complete at once. Size, tag and signature are checked before a byte is copied.
+  virtual void recv(Transfer& transfer) = 0;
+  /// Takes a pending transfer back: when it returns, nobody reads or writes its bytes any more. A message for a
+  /// cancelled receive that arrives later is dropped by `forget`, or stays until the context is forgotten.
+  virtual void cancel(Transfer& transfer) = 0;
+  /// Moves what can be moved; true when anything moved.
+  virtual bool progress() = 0;
+  /// Every transfer with this peer, now and later, ends as `lost`.
+  virtual void peer_lost(Peer peer) = 0;
+  /// Drops unexpected messages of a group that is gone or broken.
+  virtual void forget(std::uint64_t context) = 0;
+};
+
+}  // namespace tutti::transport
