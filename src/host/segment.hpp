@@ -45,6 +45,21 @@ struct alignas(line) Process {
   } last;
 };
 
+/// Who has something for a receiver: bit per sender (mod 1024), so that it need not look at all its rings.
+struct alignas(line) Incoming {
+  std::atomic<std::uint64_t> senders[16];
+};
+
+/// The pair area at Header::pairs: Incoming[size], then, page-aligned, size*size blocks of pair_bytes, receiver-major
+/// (block receiver * size + sender). All zero at first; transport/shm says what a block holds.
+inline constexpr std::size_t pair_bytes = 4096 + 65536;
+constexpr Offset pair_offset(int size, Rank receiver, Rank sender) {
+  const Offset blocks = (static_cast<Offset>(size) * sizeof(Incoming) + 4095) / 4096 * 4096;
+  return blocks +
+         (static_cast<Offset>(receiver) * static_cast<Offset>(size) + static_cast<Offset>(sender)) * pair_bytes;
+}
+constexpr std::size_t pair_area_bytes(int size) { return pair_offset(size, size, 0); }
+
 /// The start of the segment. Everything read from here is checked before use.
 struct alignas(line) Header {
   std::uint64_t magic;
@@ -53,7 +68,7 @@ struct alignas(line) Header {
   std::uint64_t job;                               ///< Identifies the job in messages and names.
   std::uint64_t capacity;                          ///< Bytes of the sealed file.
   Offset processes;                                ///< Process[size]
-  Offset pairs;                                    ///< size*size point-to-point rings
+  Offset pairs;                                    ///< Page-aligned; pair_area_bytes(size) bytes.
   Offset heap;                                     ///< Boards are carved from here on.
   alignas(line) std::atomic<std::uint64_t> alarm;  ///< Bumped on each death or broken group: one word to look at.
   alignas(line) std::atomic<std::uint64_t> sleepers[16];  ///< Bit per process (mod 1024): it may be asleep.

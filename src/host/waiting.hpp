@@ -27,6 +27,8 @@ class Scheduler {
   virtual ~Scheduler() = default;
   /// Called by a rank that has nothing to do; returns when it may poll again.
   virtual void yield() = 0;
+  /// Something was published or sent (Waiting::ring calls it): the clock need not jump, nobody is deadlocked yet.
+  virtual void happened() {}
   /// A clock that tests can control, in nanoseconds.
   virtual std::uint64_t now() = 0;
 };
