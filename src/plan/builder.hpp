@@ -66,7 +66,7 @@ class Builder {
   /// Everything added from now on starts after everything added before (LibNBC's round).
   void round();
 
-  /// The finished plan; the builder is empty afterwards.
+  /// The finished plan; the builder is empty afterwards. Edges that others imply are left out.
   Plan build();
 
  private:
@@ -77,8 +77,7 @@ class Builder {
   Plan plan_;
   std::vector<std::vector<Index>> after_;       // per step
   std::vector<std::uint32_t> sent_, received_;  // next message number per peer
-  Index round_begin_ = 0;                       // first step of the current round
-  Index round_previous_ = 0;                    // first step of the round before it
+  std::vector<Index> rounds_;                   // first step of each round after the first
 };
 
 }  // namespace tutti::plan

@@ -56,8 +56,8 @@ struct Step {
   Rank peer = -1;             ///< send, recv, recv_reduce: the other rank; await: whose cell, or `everyone`.
   std::uint32_t message = 0;  ///< send, recv, recv_reduce: message number, unique per ordered pair in this plan.
   std::int32_t cell = -1;     ///< publish, await, release.
-  Slice source;
-  Slice target;
+  Slice source{};
+  Slice target{};
   Index first = 0, last = 0;  ///< predecessors: Plan::edges[first..last).
 };
 
