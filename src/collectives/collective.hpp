@@ -11,24 +11,12 @@
 #include "plan/builder.hpp"
 #include "plan/contract.hpp"
 #include "plan/plan.hpp"
+#include "tutti/call.hpp"
 
 namespace tutti::collectives {
 
-enum class Kind : std::uint8_t {
-  barrier,
-  bcast,
-  reduce,
-  allreduce,
-  gather,
-  gatherv,
-  scatter,
-  scatterv,
-  allgather,
-  allgatherv,
-  alltoall,
-  alltoallv,
-};
-inline constexpr int kinds = 12;
+using tutti::Kind;
+using tutti::kinds;
 
 /// Parameters of an algorithm, agreed on all ranks.
 struct Parameters {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One call of a collective without its types: what every language binding fills in, and the one door to the engine.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string_view>
+
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+/// The collectives, by MPI's names.
+enum class Kind : std::uint8_t {
+  barrier,
+  bcast,
+  reduce,
+  allreduce,
+  gather,
+  gatherv,
+  scatter,
+  scatterv,
+  allgather,
+  allgatherv,
+  alltoall,
+  alltoallv,
+};
+inline constexpr int kinds = 12;
+
+/// A call. Counts and offsets are in elements of `element` bytes. All ranks agree on kind, type, count, root, reduction
+/// and algorithm; the counts of the v-forms are each rank's own (allgatherv's are agreed).
+/// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
+struct Call {
+  Kind kind = Kind::barrier;
+  const void* input = nullptr;
+  void* output = nullptr;
+  bool in_place = false;  ///< The contribution already lies in `output` (scatter: the root's block stays in `input`).
+  Type type = Type::opaque;
+  std::uint32_t element = 1;  ///< Bytes of one element.
+  Count count = 0;
+  Rank root = 0;
+  Reduction reduction;
+  std::span<const Count> send_counts, send_offsets, recv_counts,
+      recv_offsets;            ///< Empty offsets: blocks lie side by side.
+  std::string_view algorithm;  ///< Empty: the table chooses. Agreed. "ring" or "chain:segment=4096,radix=3".
+  const void* site = nullptr;  ///< The caller's return address, for reports of mismatches.
+};
+
+}  // namespace tutti

@@ -1,0 +1,313 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group of processes and its collectives.
+#pragma once
+
+#include <concepts>
+#include <memory>
+#include <ranges>
+#include <span>
+#include <string>
+#include <type_traits>
+#include <vector>
+
+#include "tutti/call.hpp"
+#include "tutti/error.hpp"
+#include "tutti/export.hpp"
+#include "tutti/request.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti {
+
+namespace job {
+class Member;
+}
+
+/// An element that can travel: its bytes are its value.
+template <class T>
+concept Element = std::is_trivially_copyable_v<std::remove_cv_t<T>>;
+
+/// Something whose elements lie side by side: std::vector, std::span, std::array, a C array.
+template <class R>
+concept Elements =
+    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
+
+/// Elements that may be written.
+template <class R>
+concept Writable = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
+
+/// An element with arithmetic of its own; others need a user function (tutti::op).
+template <class T>
+concept Number = type_of<T> != Type::opaque;
+
+/// A built-in reduction.
+struct BuiltIn {
+  Op op;
+};
+inline constexpr BuiltIn sum{Op::sum}, prod{Op::prod}, min{Op::min}, max{Op::max}, land{Op::land}, lor{Op::lor},
+    lxor{Op::lxor}, band{Op::band}, bor{Op::bor}, bxor{Op::bxor}, minloc{Op::minloc}, maxloc{Op::maxloc};
+
+/// A reduction by a function `T f(const T& lower_ranks, const T& higher_ranks)`, which must be associative.
+/// The object must live until the operations that use it are complete.
+template <class F>
+struct Function {
+  F f;
+  bool commutative;
+};
+/// A user's reduction; say so when it does not commute.
+template <class F>
+Function<F> op(F f, bool commutative = true) {
+  return {std::move(f), commutative};
+}
+
+/// What one call may choose. The same on all ranks.
+struct Options {
+  std::string_view algorithm;  ///< As `tutti plan list` names them; empty: the table chooses.
+};
+
+/// A group of processes. A handle: copies mean the same group; the last one gives it back.
+/// One thread at a time may start operations on a group; any thread may wait. Collectives must be called by all ranks
+/// of the group in the same order; the blocking and the i-form of one collective do not match each other's order alone:
+/// both count as the same call.
+class TUTTI_API Group {
+ public:
+  Group() = default;
+  explicit Group(std::shared_ptr<job::Member> member) : member_(std::move(member)) {}
+
+  Rank rank() const;
+  Rank size() const;
+  /// A name for messages: "world", "world/split 2".
+  std::string name() const;
+
+  /// The ranks with the same colour, ordered by key, then by rank here. Collective. A negative colour: no group
+  /// (empty).
+  Group split(int colour, int key = 0) const;
+  /// The same ranks with an order of operations of their own. Collective.
+  Group dup() const;
+  /// The ranks listed, in that order; collective over this group, with the same list on all. Empty for those not in it.
+  Group subgroup(std::span<const Rank> ranks) const;
+  /// The ranks on this rank's host. Collective.
+  Group node() const;
+  explicit operator bool() const { return member_ != nullptr; }
+
+  /// The one door: checks the call and starts it. Throws Error (usage) before anything is sent.
+  Request start(const Call& call) const;
+  /// start and wait in one, without a request.
+  void run(const Call& call) const;
+
+  void barrier(Options options = {}) const { run(call(Kind::barrier, options)); }
+  Request ibarrier(Options options = {}) const { return start(call(Kind::barrier, options)); }
+
+  /// buffer: the root's is sent, everybody else's filled. Agreed: length, type, root.
+  template <Writable B>
+  void bcast(B&& buffer, Rank root = 0, Options options = {}) const {
+    run(bcast_call(buffer, root, options));
+  }
+  template <Writable B>
+  Request ibcast(B&& buffer, Rank root = 0, Options options = {}) const {
+    return start(bcast_call(buffer, root, options));
+  }
+
+  /// out[i] = in[i] of rank 0 op in[i] of rank 1 ... on all ranks. in == out: in place. Agreed: length, type, op.
+  template <Elements In, Writable Out, class Reduce>
+  void allreduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    run(reduce_call(Kind::allreduce, in, out, op, 0, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request iallreduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return start(reduce_call(Kind::allreduce, in, out, op, 0, options));
+  }
+
+  /// The same at the root alone; out is not used elsewhere and may be empty there.
+  template <Elements In, Writable Out, class Reduce>
+  void reduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
+    run(reduce_call(Kind::reduce, in, out, op, root, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request ireduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
+    return start(reduce_call(Kind::reduce, in, out, op, root, options));
+  }
+
+  /// The root's out = everybody's in, by rank; in.size() agreed, out.size() = size() * in.size() at the root.
+  /// In place at the root: in is out's own block (the root passes that part of out as in).
+  template <Elements In, Writable Out>
+  void gather(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    run(gather_call(Kind::gather, in, out, root, options));
+  }
+  template <Elements In, Writable Out>
+  Request igather(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    return start(gather_call(Kind::gather, in, out, root, options));
+  }
+
+  /// Everybody's out = everybody's in, by rank.
+  template <Elements In, Writable Out>
+  void allgather(const In& in, Out&& out, Options options = {}) const {
+    run(gather_call(Kind::allgather, in, out, 0, options));
+  }
+  template <Elements In, Writable Out>
+  Request iallgather(const In& in, Out&& out, Options options = {}) const {
+    return start(gather_call(Kind::allgather, in, out, 0, options));
+  }
+
+  /// out = the root's block for this rank; out.size() agreed, in.size() = size() * out.size() at the root.
+  template <Elements In, Writable Out>
+  void scatter(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    run(scatter_call(in, out, root, options));
+  }
+  template <Elements In, Writable Out>
+  Request iscatter(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    return start(scatter_call(in, out, root, options));
+  }
+
+  /// Block j of in goes to rank j, block i of out comes from rank i; both have size() blocks of one agreed length.
+  template <Elements In, Writable Out>
+  void alltoall(const In& in, Out&& out, Options options = {}) const {
+    run(alltoall_call(in, out, options));
+  }
+  template <Elements In, Writable Out>
+  Request ialltoall(const In& in, Out&& out, Options options = {}) const {
+    return start(alltoall_call(in, out, options));
+  }
+
+  /// The root's out = everybody's in, counts[r] elements from rank r at offsets[r] (empty: side by side).
+  /// counts and offsets matter at the root alone and are copied.
+  template <Elements In, Writable Out>
+  void gatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+               Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    run(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
+  }
+  template <Elements In, Writable Out>
+  Request igatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                   Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    return start(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
+  }
+
+  /// out = counts[rank()] elements of the root's in at offsets[rank()]; counts and offsets matter at the root alone.
+  template <Elements In, Writable Out>
+  void scatterv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(out));
+    run(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
+  }
+  template <Elements In, Writable Out>
+  Request iscatterv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                    Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(out));
+    return start(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
+  }
+
+  /// Everybody's out = everybody's in, counts[r] elements from rank r at offsets[r]. Agreed: counts.
+  template <Elements In, Writable Out>
+  void allgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                  Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    run(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
+  }
+  template <Elements In, Writable Out>
+  Request iallgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                      Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    return start(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
+  }
+
+  /// send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i].
+  template <Elements In, Writable Out>
+  void alltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets, Out&& out,
+                 std::span<const Count> recv_counts, std::span<const Count> recv_offsets, Options options = {}) const {
+    run(varying_call(Kind::alltoallv, in, out, send_counts, send_offsets, recv_counts, recv_offsets, 0, options));
+  }
+  template <Elements In, Writable Out>
+  Request ialltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets, Out&& out,
+                     std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
+                     Options options = {}) const {
+    return start(
+        varying_call(Kind::alltoallv, in, out, send_counts, send_offsets, recv_counts, recv_offsets, 0, options));
+  }
+
+  /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.
+  template <Elements B>
+  void send(const B& buffer, Rank to, std::uint32_t tag = 0) const {
+    isend(buffer, to, tag).wait();
+  }
+  template <Elements B>
+  Request isend(const B& buffer, Rank to, std::uint32_t tag = 0) const {
+    using T = std::ranges::range_value_t<B>;
+    return start_send(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), to, tag);
+  }
+  template <Writable B>
+  void recv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
+    irecv(buffer, from, tag).wait();
+  }
+  template <Writable B>
+  Request irecv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
+    using T = std::ranges::range_value_t<B>;
+    return start_recv(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), from, tag);
+  }
+  Request start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag) const;
+  Request start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag) const;
+
+  const std::shared_ptr<job::Member>& member() const { return member_; }
+
+ private:
+  template <class R>
+  static Count length(const R& range) {
+    return static_cast<Count>(std::ranges::size(range));
+  }
+  static Call call(Kind kind, const Options& options) {
+    Call made;
+    made.kind = kind;
+    made.algorithm = options.algorithm;
+    made.site = __builtin_return_address(0);
+    return made;
+  }
+  template <class T>
+  static Call typed(Kind kind, const Options& options) {
+    Call made = call(kind, options);
+    made.type = type_of<T>;
+    made.element = sizeof(T);
+    return made;
+  }
+  template <class B>
+  static Call bcast_call(B&& buffer, Rank root, const Options& options) {
+    Call made = typed<std::ranges::range_value_t<B>>(Kind::bcast, options);
+    made.output = std::ranges::data(buffer);
+    made.count = length(buffer);
+    made.root = root;
+    return made;
+  }
+  template <class In, class Out>
+  static Call two_buffers(Kind kind, const In& in, Out&& out, const Options& options) {
+    using T = std::ranges::range_value_t<In>;
+    static_assert(std::is_same_v<std::remove_cv_t<T>, std::remove_cv_t<std::ranges::range_value_t<Out>>>,
+                  "tutti: in and out must have the same element type");
+    Call made = typed<T>(kind, options);
+    made.input = std::ranges::data(in);
+    made.output = std::ranges::data(out);
+    return made;
+  }
+  template <class In, class Out, class Reduce>
+  Call reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const;
+  template <class In, class Out>
+  Call gather_call(Kind kind, const In& in, Out&& out, Rank root, const Options& options) const;
+  template <class In, class Out>
+  Call scatter_call(const In& in, Out&& out, Rank root, const Options& options) const;
+  template <class In, class Out>
+  Call alltoall_call(const In& in, Out&& out, const Options& options) const;
+  template <class In, class Out>
+  Call varying_call(Kind kind, const In& in, Out&& out, std::span<const Count> send_counts,
+                    std::span<const Count> send_offsets, std::span<const Count> recv_counts,
+                    std::span<const Count> recv_offsets, Rank root, const Options& options) const;
+  /// Throws Error (usage) when a buffer has another length than the collective needs.
+  static void expect_length(Kind kind, const char* which, Count length, Count needed);
+
+  std::shared_ptr<job::Member> member_;
+};
+
+/// All processes of the job, from first use until the program ends. A program that was started alone is a world of one.
+/// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment.
+TUTTI_API Group world();
+
+}  // namespace tutti
+
+#include "tutti/group_calls.hpp"

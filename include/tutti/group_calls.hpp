@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How Group's typed methods become calls. Included by group.hpp.
+#pragma once
+
+#include "tutti/group.hpp"
+
+namespace tutti {
+
+namespace detail {
+
+template <class T>
+Reduction reduction(const BuiltIn& op) {
+  static_assert(Number<T>, "tutti: this element type has no arithmetic; pass a function with tutti::op(f)");
+  return {op.op, true, nullptr, nullptr};
+}
+
+template <class T, class F>
+Reduction reduction(const Function<F>& op) {
+  static_assert(std::is_invocable_r_v<T, const F&, const T&, const T&>,
+                "tutti: a reduction function takes two elements and returns one");
+  const auto apply = [](const void* in, void* inout, Count n, void* context) {
+    const T* left = static_cast<const T*>(in);
+    T* right = static_cast<T*>(inout);
+    // A function without state is made anew here, so that no object needs to outlive an i-form's call.
+    if constexpr (std::is_empty_v<F> && std::default_initializable<F>) {
+      for (Count i = 0; i < n; ++i) right[i] = F{}(left[i], right[i]);
+    } else {
+      const auto& f = *static_cast<const F*>(context);
+      for (Count i = 0; i < n; ++i) right[i] = f(left[i], right[i]);
+    }
+  };
+  return {Op::user, op.commutative, apply, const_cast<void*>(static_cast<const void*>(&op.f))};
+}
+
+}  // namespace detail
+
+template <class In, class Out, class Reduce>
+Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const {
+  Call made = two_buffers(kind, in, out, options);
+  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.count = length(in);
+  made.root = root;
+  const bool writes = kind == Kind::allreduce || rank() == root;
+  if (writes) expect_length(kind, "out", length(out), made.count);
+  made.in_place = writes && made.input == made.output;
+  return made;
+}
+
+template <class In, class Out>
+Call Group::gather_call(Kind kind, const In& in, Out&& out, Rank root, const Options& options) const {
+  Call made = two_buffers(kind, in, out, options);
+  made.count = length(in);
+  made.root = root;
+  const bool writes = kind == Kind::allgather || rank() == root;
+  if (writes) expect_length(kind, "out", length(out), made.count * size());
+  made.in_place = writes && made.count > 0 && made.input == std::ranges::data(out) + rank() * made.count;
+  return made;
+}
+
+template <class In, class Out>
+Call Group::scatter_call(const In& in, Out&& out, Rank root, const Options& options) const {
+  Call made = two_buffers(Kind::scatter, in, out, options);
+  made.count = length(out);
+  made.root = root;
+  if (rank() == root) expect_length(Kind::scatter, "in", length(in), made.count * size());
+  made.in_place = rank() == root && made.count > 0 && std::ranges::data(in) + rank() * made.count == made.output;
+  return made;
+}
+
+template <class In, class Out>
+Call Group::alltoall_call(const In& in, Out&& out, const Options& options) const {
+  Call made = two_buffers(Kind::alltoall, in, out, options);
+  made.count = length(out) / size();
+  expect_length(Kind::alltoall, "in", length(in), length(out));
+  expect_length(Kind::alltoall, "out", length(out), made.count * size());
+  made.in_place = made.input == made.output;
+  return made;
+}
+
+template <class In, class Out>
+Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Count> send_counts,
+                         std::span<const Count> send_offsets, std::span<const Count> recv_counts,
+                         std::span<const Count> recv_offsets, Rank root, const Options& options) const {
+  Call made = two_buffers(kind, in, out, options);
+  made.root = root;
+  made.send_counts = send_counts;
+  made.send_offsets = send_offsets;
+  made.recv_counts = recv_counts;
+  made.recv_offsets = recv_offsets;
+  return made;
+}
+
+}  // namespace tutti

@@ -1,0 +1,9 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Everything of Tutti for C++.
+#pragma once
+
+#include "tutti/call.hpp"
+#include "tutti/error.hpp"
+#include "tutti/group.hpp"
+#include "tutti/request.hpp"
+#include "tutti/types.hpp"
