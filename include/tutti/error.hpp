@@ -6,6 +6,7 @@
 #include <exception>
 #include <string>
 
+#include "tutti/export.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
@@ -22,7 +23,7 @@ enum class Cause : std::uint8_t {
 };
 
 /// The base of everything Tutti throws. `what()` is one readable text that ends with what to do.
-class Error : public std::exception {
+class TUTTI_API Error : public std::exception {
  public:
   Error(Cause cause, std::string text, Rank peer = -1);
   const char* what() const noexcept override { return text_.c_str(); }
@@ -37,19 +38,19 @@ class Error : public std::exception {
 };
 
 /// A process of the group is gone.
-struct PeerLost : Error {
+struct TUTTI_API PeerLost : Error {
   using Error::Error;
 };
 /// Ranks called operations that do not belong together.
-struct Mismatch : Error {
+struct TUTTI_API Mismatch : Error {
   using Error::Error;
 };
 /// The time given to a wait ran out.
-struct Timeout : Error {
+struct TUTTI_API Timeout : Error {
   using Error::Error;
 };
 
 /// Throws `error` as its own subclass (PeerLost, Mismatch, Timeout, or Error).
-[[noreturn]] void raise(const Error& error);
+[[noreturn]] TUTTI_API void raise(const Error& error);
 
 }  // namespace tutti

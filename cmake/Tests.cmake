@@ -1,0 +1,61 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# How a test, a fuzz target and a benchmark are declared.
+
+# `ninja sanitize_tests` builds what `make sanitize` runs: the tests that carry the label "sanitize".
+add_custom_target(sanitize_tests)
+
+# tutti_test(name SOURCES files... ROOMS rooms... [LIBRARIES libraries...] [TIMEOUT seconds] [LABELS labels...] [PARALLEL])
+# One GoogleTest program, one ctest entry. It runs alone, unless PARALLEL says that neither its processes nor its
+# timing mind a neighbour. Labels: "sanitize" (seconds; runs under ASan, UBSan and TSan), "sanitize-asan" (ASan and
+# UBSan only: forks or maps what TSan does not follow), "valgrind" (short).
+function(tutti_test name)
+  cmake_parse_arguments(TEST "PARALLEL" "TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
+  add_executable(test_${name} ${TEST_SOURCES})
+  foreach(room IN LISTS TEST_ROOMS)
+    target_link_libraries(test_${name} PRIVATE tutti_${room})
+  endforeach()
+  target_link_libraries(test_${name} PRIVATE tutti_options ${TEST_LIBRARIES} GTest::gtest GTest::gtest_main)
+  add_test(NAME ${name} COMMAND test_${name})
+  if(NOT TEST_TIMEOUT)
+    set(TEST_TIMEOUT 120)
+  endif()
+  set_tests_properties(${name} PROPERTIES TIMEOUT ${TEST_TIMEOUT})
+  if(NOT TEST_PARALLEL)
+    set_tests_properties(${name} PROPERTIES RUN_SERIAL TRUE)
+  endif()
+  if(TEST_LABELS)
+    set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}")
+  endif()
+  if("${TEST_LABELS}" MATCHES sanitize)
+    add_dependencies(sanitize_tests test_${name})
+  endif()
+endfunction()
+
+# tutti_fuzz(name SOURCES files... ROOMS rooms... PARSER files...): one libFuzzer program, bin/fuzz_<name>. Its corpus of
+# valid messages is tests/fuzz/corpus/<name>/; PARSER names the sources whose lines it must reach (relative to the root).
+set(fuzz_list ${PROJECT_BINARY_DIR}/fuzz_targets.txt)
+file(WRITE ${fuzz_list} "")
+function(tutti_fuzz name)
+  cmake_parse_arguments(FUZZ "" "" "SOURCES;ROOMS;PARSER" ${ARGN})
+  add_executable(fuzz_${name} ${FUZZ_SOURCES})
+  foreach(room IN LISTS FUZZ_ROOMS)
+    target_link_libraries(fuzz_${name} PRIVATE tutti_${room})
+  endforeach()
+  target_link_libraries(fuzz_${name} PRIVATE tutti_options)
+  target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  list(JOIN FUZZ_PARSER " " parser)
+  file(APPEND ${fuzz_list} "${name} ${parser}\n")
+endfunction()
+
+# tutti_bench(name SOURCES files... [ROOMS rooms...] [LIBRARIES libraries...]): one program, bench/<name>, that prints its
+# measurements; `make bench` runs all of them.
+function(tutti_bench name)
+  cmake_parse_arguments(BENCH "" "" "SOURCES;ROOMS;LIBRARIES" ${ARGN})
+  add_executable(bench_${name} ${BENCH_SOURCES})
+  set_target_properties(bench_${name} PROPERTIES OUTPUT_NAME ${name}
+                        RUNTIME_OUTPUT_DIRECTORY ${PROJECT_BINARY_DIR}/bench)
+  foreach(room IN LISTS BENCH_ROOMS)
+    target_link_libraries(bench_${name} PRIVATE tutti_${room})
+  endforeach()
+  target_link_libraries(bench_${name} PRIVATE tutti_options ${BENCH_LIBRARIES})
+endfunction()
