@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/matching.hpp"
+
+namespace tutti::transport {
+
+namespace {
+// A recycled node keeps its memory when that is small, so that a steady state allocates nothing.
+constexpr std::size_t kept_capacity = 16384;
+}  // namespace
+
+bool accepts(Transfer& receive, std::uint64_t size, std::uint32_t signature) {
+  receive.their_size = size;
+  receive.their_signature = signature;
+  if (signature != receive.signature)
+    receive.state = State::wrong_signature;
+  else if (size != receive.size)
+    receive.state = State::wrong_size;
+  return receive.state == State::pending;
+}
+
+Message& Matching::obtain() {
+  if (free_ == nullptr) {
+    nodes_.push_back(std::make_unique<Message>());
+    return *nodes_.back();
+  }
+  Message& message = *free_;
+  free_ = message.next;
+  message.next = nullptr;
+  return message;
+}
+
+void Matching::recycle(Message& message) {
+  message.announced = false;
+  message.bytes.clear();
+  if (message.bytes.capacity() > kept_capacity) message.bytes.shrink_to_fit();
+  message.next = free_;
+  free_ = &message;
+}
+
+Message* Matching::expect(Transfer& receive) {
+  Message* message = unexpected_.take(receive.peer, receive.tag);
+  if (message == nullptr) posted_.push(receive);
+  return message;
+}
+
+bool Matching::keep(Message& message) {
+  if (!forgotten_.empty() && forgotten_.contains(message.tag.context)) return false;
+  unexpected_.push(message);
+  return true;
+}
+
+Message* Matching::retract(Peer peer, const Tag& tag, std::uint64_t handle) {
+  return unexpected_.take_if(peer, tag, [&](const Message& message) {
+    return message.announced && message.peer == peer && message.handle == handle;
+  });
+}
+
+std::uint64_t Outstanding::add(Transfer& transfer) {
+  if (free_.empty()) {
+    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
+    slots_.emplace_back();
+  }
+  const std::uint32_t slot = free_.back();
+  free_.pop_back();
+  slots_[slot].transfer = &transfer;
+  return name(slot);
+}
+
+Transfer* Outstanding::find(std::uint64_t handle) const {
+  const std::size_t slot = handle & 0xffffffffu;
+  if (slot >= slots_.size() || slots_[slot].generation != handle >> 32) return nullptr;
+  return slots_[slot].transfer;
+}
+
+void Outstanding::remove(std::uint64_t handle) {
+  if (find(handle) == nullptr) return;
+  const std::size_t slot = handle & 0xffffffffu;
+  slots_[slot].transfer = nullptr;
+  ++slots_[slot].generation;
+  free_.push_back(static_cast<std::uint32_t>(slot));
+}
+
+}  // namespace tutti::transport

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Posted receives and messages that came before them, matched by peer and tag; equal tags in order.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <unordered_set>
+#include <vector>
+
+#include "base/hash.hpp"
+#include "transport/transport.hpp"
+
+namespace tutti::transport {
+
+/// A message that has arrived, or been announced, before its receive.
+struct Message {
+  Peer peer = -1;
+  Tag tag;
+  std::uint32_t signature = 0;
+  std::uint64_t size = 0;
+  bool announced = false;        ///< The bytes are still at the sender's (rendezvous).
+  std::uint64_t address = 0;     ///< announced: where they lie there.
+  std::uint64_t handle = 0;      ///< announced: the sender's name for its transfer.
+  std::vector<std::byte> bytes;  ///< Otherwise they are here.
+  std::uint64_t arrival = 0;     ///< For the transport.
+  Message* next = nullptr;
+};
+
+/// First-in-first-out lists by (peer, tag), through the nodes' own `next`. Allocates only when it grows.
+template <class Node>
+class TagTable {
+ public:
+  TagTable() : buckets_(64) {}
+
+  void push(Node& node) {
+    if (count_ >= 2 * buckets_.size()) grow();
+    append(bucket(node.peer, node.tag), node);
+    ++count_;
+  }
+  /// The first node of this peer and tag, unlinked; nullptr when there is none.
+  Node* take(Peer peer, const Tag& tag) {
+    return unlink(bucket(peer, tag), [&](const Node& node) { return node.peer == peer && node.tag == tag; });
+  }
+  /// Unlinks one node; false when it is not here.
+  bool remove(const Node& node) {
+    return unlink(bucket(node.peer, node.tag), [&](const Node& other) { return &other == &node; }) != nullptr;
+  }
+  /// The first node with this tag of which `predicate` is true, unlinked; nullptr when there is none.
+  template <class Predicate>
+  Node* take_if(Peer peer, const Tag& tag, Predicate predicate) {
+    return unlink(bucket(peer, tag), predicate);
+  }
+  /// Unlinks every node of which `predicate` is true and hands it to `consume`.
+  template <class Predicate, class Consume>
+  void remove_if(Predicate predicate, Consume consume) {
+    for (Bucket& bucket : buckets_)
+      while (Node* node = unlink(bucket, predicate)) consume(*node);
+  }
+  std::size_t size() const { return count_; }
+
+ private:
+  struct Bucket {
+    Node* first = nullptr;
+    Node* last = nullptr;
+  };
+
+  Bucket& bucket(Peer peer, const Tag& tag) {
+    const std::uint64_t who = static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 | tag.message;
+    const std::uint64_t hash = base::mix(tag.context ^ base::mix(tag.sequence + static_cast<std::uint64_t>(tag.lane)) ^
+                                         who * 0x9e3779b97f4a7c15u);
+    return buckets_[hash & (buckets_.size() - 1)];
+  }
+  static void append(Bucket& bucket, Node& node) {
+    node.next = nullptr;
+    (bucket.last != nullptr ? bucket.last->next : bucket.first) = &node;
+    bucket.last = &node;
+  }
+  template <class Predicate>
+  Node* unlink(Bucket& bucket, Predicate predicate) {
+    Node* previous = nullptr;
+    for (Node* node = bucket.first; node != nullptr; previous = node, node = node->next) {
+      if (!predicate(*node)) continue;
+      (previous != nullptr ? previous->next : bucket.first) = node->next;
+      if (bucket.last == node) bucket.last = previous;
+      node->next = nullptr;
+      --count_;
+      return node;
+    }
+    return nullptr;
+  }
+  void grow() {
+    std::vector<Bucket> old(buckets_.size() * 2);
+    old.swap(buckets_);
+    for (Bucket& from : old)
+      for (Node* node = from.first; node != nullptr;) {
+        Node* next = node->next;
+        append(bucket(node->peer, node->tag), *node);
+        node = next;
+      }
+  }
+
+  std::vector<Bucket> buckets_;  // a power of two of them
+  std::size_t count_ = 0;
+};
+
+/// Decides whether a message of this size and signature may be copied into the receive. When not, ends the receive.
+bool accepts(Transfer& receive, std::uint64_t size, std::uint32_t signature);
+
+/// The receiving half of a transport. Not thread-safe.
+class Matching {
+ public:
+  /// A message's node, from the pool; `recycle` gives it back.
+  Message& obtain();
+  void recycle(Message& message);
+
+  /// The first message for this receive, which is the caller's then; or nullptr and the receive is posted.
+  Message* expect(Transfer& receive);
+  /// The first receive posted for a message of this peer and tag, no longer posted; nullptr when there is none.
+  Transfer* find(Peer peer, const Tag& tag) { return posted_.take(peer, tag); }
+  /// Keeps a message until its receive comes. False when its group was forgotten: the caller drops it.
+  bool keep(Message& message);
+
+  /// Takes a posted receive back; false when it is not posted.
+  bool withdraw(Transfer& receive) { return posted_.remove(receive); }
+  /// Takes an announced message back, for a sender that cancels; nullptr when it is not here.
+  Message* retract(Peer peer, const Tag& tag, std::uint64_t handle);
+
+  /// Ends the receives posted for this peer as lost and hands its announced messages to `drop`; messages that are
+  /// here completely stay.
+  template <class Drop>
+  void lose(Peer peer, Drop drop) {
+    posted_.remove_if([&](const Transfer& receive) { return receive.peer == peer; },
+                      [](Transfer& receive) { receive.state = State::lost; });
+    unexpected_.remove_if([&](const Message& message) { return message.peer == peer && message.announced; }, drop);
+  }
+  /// Hands the messages of this group to `drop`; those that come later are refused by `keep`.
+  template <class Drop>
+  void forget(std::uint64_t context, Drop drop) {
+    forgotten_.insert(context);
+    unexpected_.remove_if([&](const Message& message) { return message.tag.context == context; }, drop);
+  }
+
+  std::size_t unexpected() const { return unexpected_.size(); }
+  std::size_t posted() const { return posted_.size(); }
+
+ private:
+  TagTable<Transfer> posted_;
+  TagTable<Message> unexpected_;
+  std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
+  std::vector<std::unique_ptr<Message>> nodes_;  // every node there is
+  Message* free_ = nullptr;
+};
+
+/// Names for a sender's unfinished transfers that a peer may send back late, twice or made up.
+class Outstanding {
+ public:
+  std::uint64_t add(Transfer& transfer);
+  /// nullptr when the name is not (or no longer) one of ours, or its transfer was cancelled.
+  Transfer* find(std::uint64_t handle) const;
+  /// Ends the name.
+  void remove(std::uint64_t handle);
+  /// Ends every name whose transfer goes to `peer`, handing each transfer to `consume`.
+  template <class Consume>
+  void remove_peer(Peer peer, Consume consume) {
+    for (std::size_t i = 0; i < slots_.size(); ++i) {
+      Transfer* transfer = slots_[i].transfer;
+      if (transfer == nullptr || transfer->peer != peer) continue;
+      const std::uint64_t handle = name(i);
+      consume(*transfer, handle);
+      remove(handle);
+    }
+  }
+
+ private:
+  struct Slot {
+    Transfer* transfer = nullptr;
+    std::uint32_t generation = 1;
+  };
+  std::uint64_t name(std::size_t slot) const {
+    return static_cast<std::uint64_t>(slots_[slot].generation) << 32 | slot;
+  }
+  std::vector<Slot> slots_;
+  std::vector<std::uint32_t> free_;
+};
+
+}  // namespace tutti::transport
