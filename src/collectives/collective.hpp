@@ -43,12 +43,12 @@ struct Shape {
   bool in_place = false;    ///< agreed for allreduce, allgather(v), alltoall(v); own for rooted collectives
   bool commutative = true;  ///< agreed
   /// v-forms; own, except allgatherv's recv_counts and recv_offsets, whose counts are agreed.
-  std::span<const Count> send_counts, send_offsets, recv_counts, recv_offsets;
+  std::span<const Count> send_counts{}, send_offsets{}, recv_counts{}, recv_offsets{};
   /// Every rank's send_offsets and send_counts (row r: rank r's; [r*size + j]), where the algorithm asks for them.
-  std::span<const Count> all_send_offsets, all_send_counts;
+  std::span<const Count> all_send_offsets{}, all_send_counts{};
   Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
   Count large_cell = 0;  ///< Elements that fit a large cell.
-  Parameters parameters;
+  Parameters parameters{};
 };
 
 /// What an algorithm needs beside ranks and counts; selection and tests skip it elsewhere.
@@ -78,10 +78,10 @@ struct Problem {
   bool in_place = false;
   bool commutative = true;
   /// v-forms: gatherv, scatterv, allgatherv: [size] counts; alltoallv: [size*size], row = sender.
-  std::vector<Count> counts;
+  std::vector<Count> counts{};
   Count gap = 0;  ///< v-forms: unused elements between blocks, so that offsets are not just sums.
   Count small_cell = 16, large_cell = 256;
-  Parameters parameters;
+  Parameters parameters{};
 };
 
 struct Collective {

@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Makes a power of two of any group: the first ranks go in pairs, of which the odd one stands in for both.
+#pragma once
+
+#include "collectives/algorithm.hpp"
+
+namespace tutti::collectives::allreduce {
+
+/// The team: the largest power of two of ranks. With `extra` ranks too many, ranks 0 .. 2*extra-1 are pairs of
+/// neighbours; the even one gives its data to the odd one and gets the result from it. Positions in the team follow
+/// the order of the ranks, so that reductions that do not commute stay in order.
+///
+///     P = 6, extra 2:   (0 1) (2 3) 4 5     team: 1 3 4 5, at positions 0 1 2 3
+class Team {
+ public:
+  explicit Team(const Shape& shape);
+
+  Rank size() const { return size_; }
+  Rank position() const { return position_; }
+  Rank rank(Rank position) const { return position < extra_ ? 2 * position + 1 : position + extra_; }
+
+  /// True for a rank that gives its data to its partner; then sit_out is all that it does.
+  bool sits_out() const { return position_ < 0; }
+  void sit_out(Writer& b, const Shape& shape) const;
+  /// My operand, with the partner's if there is one, in the output.
+  Handle take_in(Writer& b, const Shape& shape) const;
+  /// The partner gets the result.
+  void hand_out(Writer& b, const Shape& shape, const std::vector<Handle>& ready) const;
+
+ private:
+  Rank size_;
+  Rank extra_;
+  Rank position_;
+  Rank partner_ = -1;
+};
+
+}  // namespace tutti::collectives::allreduce

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where blocks lie: in input and output, in place or not, with equal counts or counts of their own.
+#pragma once
+
+#include <algorithm>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "collectives/writer.hpp"
+
+namespace tutti::collectives {
+
+/// The block for `rank` in the input of scatter(v) and alltoall(v).
+inline Slice input_block(const Shape& shape, Rank rank) {
+  if (shape.send_counts.empty()) return Writer::input(rank * shape.count, shape.count);
+  const auto r = static_cast<std::size_t>(rank);
+  return Writer::input(shape.send_offsets[r], shape.send_counts[r]);
+}
+
+/// The block of `rank` in the output of gather(v), allgather(v) and alltoall(v).
+inline Slice output_block(const Shape& shape, Rank rank) {
+  if (shape.recv_counts.empty()) return Writer::output(rank * shape.count, shape.count);
+  const auto r = static_cast<std::size_t>(rank);
+  return Writer::output(shape.recv_offsets[r], shape.recv_counts[r]);
+}
+
+/// All I contribute to gather(v), where the root alone may be in place.
+inline Slice my_input(const Shape& shape) {
+  return Writer::input(0, shape.send_counts.empty() ? shape.count : shape.send_counts[0]);
+}
+
+/// All I receive from scatter(v).
+inline Slice my_output(const Shape& shape) {
+  return Writer::output(0, shape.recv_counts.empty() ? shape.count : shape.recv_counts[0]);
+}
+
+/// My block, which belongs at `home` in the output of gather(v) and allgather(v): in place it lies there already.
+inline Slice contribution(const Shape& shape, Slice home) {
+  return shape.in_place ? home : Writer::input(0, home.count);
+}
+
+/// My part of a reduction whose result belongs at `result` in the output: the same range of the input, or in place.
+inline Slice operand(const Shape& shape, Slice result) {
+  return shape.in_place ? result : Writer::input(result.offset, result.count);
+}
+
+/// The whole output of bcast, reduce and allreduce.
+inline Slice whole(const Shape& shape) { return Writer::output(0, shape.count); }
+
+/// Blocks [first, last) of `whole` cut into `parts` blocks whose counts differ by at most one.
+inline Slice blocks(Slice whole, Rank first, Rank last, Rank parts) {
+  const auto begin = [&](Rank part) {
+    return part * (whole.count / parts) + std::min<Count>(part, whole.count % parts);
+  };
+  return whole.part(begin(first), begin(last) - begin(first));
+}
+
+/// Block `part` of `whole` cut into `parts` blocks.
+inline Slice block(Slice whole, Rank part, Rank parts) { return blocks(whole, part, part + 1, parts); }
+
+/// `whole` in segments of `segment` elements; the last may be shorter.
+inline std::vector<Slice> segments(Slice whole, Count segment) {
+  std::vector<Slice> result;
+  for (Count first = 0; first < whole.count; first += segment)
+    result.push_back(whole.part(first, std::min(segment, whole.count - first)));
+  return result;
+}
+
+/// The agreed segment of a pipeline: the caller's, or the algorithm's own choice.
+inline Count segment_or(const Shape& shape, Count choice) {
+  return shape.parameters.segment > 0 ? shape.parameters.segment : choice;
+}
+
+}  // namespace tutti::collectives

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two tables: collectives, and (from registry.def) algorithms.
+#include <algorithm>
+#include <bit>
+
+#include "collectives/algorithm.hpp"
+#include "collectives/specification.hpp"
+
+namespace tutti::collectives {
+
+namespace {
+
+constexpr bool rooted = true, reduces = true, varying = true, no = false;
+
+constexpr Collective collectives[kinds] = {
+    {Kind::barrier, "barrier", "Nobody leaves before everybody has come.", no, no, no, &barrier::contract},
+    {Kind::bcast, "bcast", "The root's data reaches everybody.", rooted, no, no, &bcast::contract},
+    {Kind::reduce, "reduce", "Everybody's data is combined at the root.", rooted, reduces, no, &reduce::contract},
+    {Kind::allreduce, "allreduce", "Everybody's data is combined everywhere.", no, reduces, no, &allreduce::contract},
+    {Kind::gather, "gather", "Blocks of one size are collected at the root.", rooted, no, no, &gather::contract},
+    {Kind::gatherv, "gatherv", "Blocks of any size are collected at the root.", rooted, no, varying,
+     &gatherv::contract},
+    {Kind::scatter, "scatter", "The root hands everybody a block of one size.", rooted, no, no, &scatter::contract},
+    {Kind::scatterv, "scatterv", "The root hands everybody a block of any size.", rooted, no, varying,
+     &scatterv::contract},
+    {Kind::allgather, "allgather", "Blocks of one size are collected everywhere.", no, no, no, &allgather::contract},
+    {Kind::allgatherv, "allgatherv", "Blocks of any size are collected everywhere.", no, no, varying,
+     &allgatherv::contract},
+    {Kind::alltoall, "alltoall", "Everybody hands everybody a block of one size.", no, no, no, &alltoall::contract},
+    {Kind::alltoallv, "alltoallv", "Everybody hands everybody a block of any size.", no, no, varying,
+     &alltoallv::contract},
+};
+
+constexpr Algorithm registered[] = {
+#define ALGORITHM(kind, name, sentence, ...) {Kind::kind, #name, sentence, Needs{__VA_ARGS__}, &kind::name},
+#include "collectives/registry.def"
+#undef ALGORITHM
+};
+
+/// The largest block all ranks know of; nothing when counts are each rank's own.
+bool fits(const Shape& shape, Kind kind, Count cell) {
+  if (kind == Kind::allgatherv)
+    return std::ranges::all_of(shape.recv_counts, [cell](Count count) { return count <= cell; });
+  return !get(kind).varying && shape.count <= cell;
+}
+
+}  // namespace
+
+std::span<const Collective> all() { return collectives; }
+
+const Collective& get(Kind kind) { return collectives[static_cast<std::size_t>(kind)]; }
+
+std::span<const Algorithm> algorithms() { return registered; }
+
+const Algorithm* find(Kind kind, std::string_view name) {
+  const auto* found = std::ranges::find_if(registered, [&](const auto& a) { return a.kind == kind && a.name == name; });
+  return found == std::end(registered) ? nullptr : found;
+}
+
+const Collective* find(std::string_view name) {
+  const auto* found = std::ranges::find(collectives, name, &Collective::name);
+  return found == std::end(collectives) ? nullptr : found;
+}
+
+bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy) {
+  const Needs& needs = algorithm.needs;
+  if (needs.board && shape.small_cell <= 0) return false;
+  if (needs.single_copy && !single_copy) return false;
+  if (needs.commutative && !shape.commutative) return false;
+  if (needs.power_of_two && !std::has_single_bit(static_cast<std::uint32_t>(shape.size))) return false;
+  return !needs.fits_small || fits(shape, algorithm.kind, shape.small_cell);
+}
+
+}  // namespace tutti::collectives

@@ -1,0 +1,88 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <utility>
+
+#include "collectives/specification.hpp"
+
+namespace tutti::collectives {
+namespace {
+
+/// Keeps arrays alive for the spans of shapes. The heap blocks of vectors stay put when the keeper grows.
+class Keeper {
+ public:
+  explicit Keeper(std::vector<std::vector<Count>>& arrays) : arrays_(arrays) {}
+  std::span<const Count> keep(std::vector<Count> array) { return arrays_.emplace_back(std::move(array)); }
+
+ private:
+  std::vector<std::vector<Count>>& arrays_;
+};
+
+struct Blocks {
+  std::span<const Count> counts, offsets;
+};
+
+Blocks keep(Keeper& keeper, const Layout& layout) { return {keeper.keep(layout.counts), keeper.keep(layout.offsets)}; }
+
+Shape common(const Problem& problem, Rank rank) {
+  Shape shape;
+  shape.rank = rank;
+  shape.size = problem.size;
+  shape.root = problem.root;
+  if (!get(problem.kind).varying) shape.count = problem.count;
+  shape.in_place = problem.in_place && (!get(problem.kind).rooted || rank == problem.root);
+  shape.commutative = problem.commutative;
+  shape.small_cell = problem.small_cell;
+  shape.large_cell = problem.large_cell;
+  shape.parameters = problem.parameters;
+  return shape;
+}
+
+/// gatherv, scatterv, allgatherv: the layout of all blocks where they all lie, a rank's own count elsewhere.
+void add_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper& keeper) {
+  const Layout layout = blocks_of_all(problem);
+  const Blocks blocks = keep(keeper, layout);
+  for (Shape& shape : shapes) {
+    const std::span<const Count> own = blocks.counts.subspan(static_cast<std::size_t>(shape.rank), 1);
+    const bool at_root = shape.rank == shape.root;
+    (problem.kind == Kind::scatterv ? shape.recv_counts : shape.send_counts) = own;
+    if (problem.kind == Kind::scatterv && at_root) {
+      shape.send_counts = blocks.counts;
+      shape.send_offsets = blocks.offsets;
+    } else if (problem.kind == Kind::allgatherv || (problem.kind == Kind::gatherv && at_root)) {
+      shape.recv_counts = blocks.counts;
+      shape.recv_offsets = blocks.offsets;
+    }
+  }
+}
+
+void add_matrix(const Problem& problem, std::vector<Shape>& shapes, Keeper& keeper) {
+  std::vector<Count> counts, offsets;
+  for (Shape& shape : shapes) {
+    const Layout sent = sent_by(problem, shape.rank);
+    counts.insert(counts.end(), sent.counts.begin(), sent.counts.end());
+    offsets.insert(offsets.end(), sent.offsets.begin(), sent.offsets.end());
+    const Blocks received = keep(keeper, received_by(problem, shape.rank));
+    shape.recv_counts = received.counts;
+    shape.recv_offsets = received.offsets;
+  }
+  const Blocks all{keeper.keep(std::move(counts)), keeper.keep(std::move(offsets))};
+  const auto size = static_cast<std::size_t>(problem.size);
+  for (Shape& shape : shapes) {
+    shape.all_send_counts = all.counts;
+    shape.all_send_offsets = all.offsets;
+    shape.send_counts = all.counts.subspan(static_cast<std::size_t>(shape.rank) * size, size);
+    shape.send_offsets = all.offsets.subspan(static_cast<std::size_t>(shape.rank) * size, size);
+  }
+}
+
+}  // namespace
+
+Shapes::Shapes(const Problem& problem) {
+  for (Rank rank = 0; rank < problem.size; ++rank) shapes_.push_back(common(problem, rank));
+  Keeper keeper(arrays_);
+  if (problem.kind == Kind::alltoallv)
+    add_matrix(problem, shapes_, keeper);
+  else if (get(problem.kind).varying)
+    add_blocks(problem, shapes_, keeper);
+}
+
+}  // namespace tutti::collectives

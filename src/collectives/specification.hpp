@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the specifications of the collectives and the shapes of a problem share: where a problem's blocks lie.
+#pragma once
+
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+namespace tutti::collectives {
+
+/// Blocks in a buffer, one a rank.
+struct Layout {
+  std::vector<Count> counts, offsets;
+  Count extent = 0;  ///< Elements of the buffer.
+
+  Count count(Rank rank) const { return counts[static_cast<std::size_t>(rank)]; }
+  Count offset(Rank rank) const { return offsets[static_cast<std::size_t>(rank)]; }
+};
+
+/// Blocks for all ranks at the root of gather(v) and scatter(v), or in the output of allgather(v).
+/// v-forms have `gap` unused elements before, between and behind the blocks.
+Layout blocks_of_all(const Problem& problem);
+/// alltoall(v): the blocks that `rank` sends, and those that it receives. In place both are the same, so that counts
+/// must be symmetric: the smaller rank's row gives them.
+Layout sent_by(const Problem& problem, Rank rank);
+Layout received_by(const Problem& problem, Rank rank);
+
+/// A contract that promises nothing yet.
+plan::Contract nothing(const Problem& problem);
+/// This rank's piece of plain data from `rank`, element `from` on; none when it is empty.
+void hold(std::vector<plan::Piece>& pieces, plan::Buffer buffer, Count offset, Count count, plan::Contribution data);
+/// `rank` contributes `count` elements: its input, or in place those at `home` in its output.
+void contribute(plan::Promise& promise, Rank rank, Count count, bool in_place, Count home);
+/// Everybody's contribution, combined in the order of the ranks.
+plan::Value combined(Rank size);
+
+// clang-format off
+namespace barrier { plan::Contract contract(const Problem& problem); }
+namespace bcast { plan::Contract contract(const Problem& problem); }
+namespace reduce { plan::Contract contract(const Problem& problem); }
+namespace allreduce { plan::Contract contract(const Problem& problem); }
+namespace gather { plan::Contract contract(const Problem& problem); }
+namespace gatherv { plan::Contract contract(const Problem& problem); }
+namespace scatter { plan::Contract contract(const Problem& problem); }
+namespace scatterv { plan::Contract contract(const Problem& problem); }
+namespace allgather { plan::Contract contract(const Problem& problem); }
+namespace allgatherv { plan::Contract contract(const Problem& problem); }
+namespace alltoall { plan::Contract contract(const Problem& problem); }
+namespace alltoallv { plan::Contract contract(const Problem& problem); }
+// clang-format on
+
+}  // namespace tutti::collectives

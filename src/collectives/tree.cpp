@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/tree.hpp"
+
+#include <algorithm>
+
+namespace tutti::collectives {
+
+Tree binomial_tree(Rank rank, Rank root, Rank size, int radix) {
+  const Count base = std::max(radix, 2);
+  const Count here = position(rank, root, size);
+  const auto branch = [&](Count begin, Count span) {
+    const auto first = static_cast<Rank>(begin);
+    return Branch{rank_at(first, root, size), first, static_cast<Rank>(std::min<Count>(begin + span, size))};
+  };
+  Count span = 1;  // the weight of this position's lowest digit other than 0; all positions at the top
+  while (span < size && here % (span * base) == 0) span *= base;
+
+  Tree tree{root, -1, branch(here, span), {}};
+  if (here != 0) tree.parent = rank_at(static_cast<Rank>(here - here % (span * base)), root, size);
+  for (Count weight = 1; weight < span; weight *= base)
+    for (Count child = here + weight; child < std::min<Count>(here + weight * base, size); child += weight)
+      tree.children.push_back(branch(child, weight));
+  std::ranges::reverse(tree.children);
+  return tree;
+}
+
+Tree chain(Rank rank, Rank root, Rank size) {
+  const Rank here = position(rank, root, size);
+  Tree tree{root, -1, {rank, here, size}, {}};
+  if (here != 0) tree.parent = rank_at(here - 1, root, size);
+  if (here + 1 < size) tree.children.push_back({rank_at(here + 1, root, size), here + 1, size});
+  return tree;
+}
+
+}  // namespace tutti::collectives
