@@ -13,6 +13,7 @@ namespace tutti::host {
 
 inline constexpr int small_cells = 16, large_cells = 8;
 inline constexpr std::size_t small_payload = 96, large_payload = 16384;
+inline constexpr std::uint32_t board_magic = 0x424f4152;  // "BOAR"
 
 /// A cell: a word that says which operation's, and a payload. The writer fills length, address and payload, then
 /// stores the word (release); a reader that sees the word it expects (acquire) may read the rest.
@@ -50,7 +51,8 @@ struct alignas(line) Member {
 struct alignas(line) BoardHeader {
   std::atomic<std::uint64_t> context;
   std::atomic<std::int32_t> size;
-  std::atomic<std::int32_t> users;  ///< Members that still hold it; the last frees it.
+  std::atomic<std::int32_t> users;   ///< Members that still hold it; the last frees it.
+  std::atomic<std::uint32_t> magic;  ///< board_magic. Stored last (release).
   /// Who broke the group: 0 = intact; otherwise the cause and its details. Set once by compare-exchange 0 -> 1, then
   /// the details, then 2 (release).
   alignas(line) std::atomic<std::uint32_t> broken;
@@ -60,6 +62,9 @@ struct alignas(line) BoardHeader {
 };
 
 /// A view of a board. Cheap to use: all addresses are computed once.
+///
+/// In memory: BoardHeader; per rank its Member and its small cells; per rank its large cells; per rank its records.
+/// The odd number of lines per rank spreads the ranks' cells of one operation over the sets of a cache.
 class Board {
  public:
   static std::size_t bytes(int size);
@@ -71,14 +76,31 @@ class Board {
   Board(std::byte* memory, int size, Rank rank, std::uint64_t context);
 
   explicit operator bool() const { return memory_ != nullptr; }
-  BoardHeader& header() const;
-  Member& member(Rank rank) const;
-  Record& record(Rank rank, std::uint64_t operation) const;
-  Cell& small(Rank rank, std::uint64_t sequence) const;
-  Cell& large(Rank rank, std::uint64_t sequence) const;
+  int size() const { return size_; }
+  Rank rank() const { return rank_; }
+  BoardHeader& header() const { return *reinterpret_cast<BoardHeader*>(memory_); }
+  Member& member(Rank rank) const { return *reinterpret_cast<Member*>(of(rank)); }
+  Record& record(Rank rank, std::uint64_t operation) const {
+    return records_[static_cast<std::size_t>(rank) * records + operation % records];
+  }
+  Cell& small(Rank rank, std::uint64_t sequence) const {
+    return *reinterpret_cast<Cell*>(of(rank) + sizeof(Member) + sequence % small_cells * sizeof(Cell));
+  }
+  Cell& large(Rank rank, std::uint64_t sequence) const {
+    const std::size_t index = static_cast<std::size_t>(rank) * large_cells + sequence % large_cells;
+    return *reinterpret_cast<Cell*>(large_ + index * large_bytes);
+  }
 
  private:
+  static constexpr std::size_t rank_bytes = sizeof(Member) + small_cells * sizeof(Cell);
+  static constexpr std::size_t large_bytes =
+      (offsetof(Cell, payload) + large_payload + line - 1) / line * line;  // 129 lines: a shift and an add
+
+  std::byte* of(Rank rank) const { return memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(rank) * rank_bytes; }
+
   std::byte* memory_ = nullptr;
+  std::byte* large_ = nullptr;
+  Record* records_ = nullptr;
   int size_ = 0;
   Rank rank_ = 0;
 };

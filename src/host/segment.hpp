@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::host {
@@ -17,9 +18,13 @@ namespace tutti::host {
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
 inline constexpr std::uint32_t wire_version = 1;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
+inline constexpr std::int32_t max_processes = 32768;
 
 /// Where something lies in the segment; the same on all processes, unlike its address.
 using Offset = std::uint64_t;
+
+inline constexpr std::size_t page = 4096;
+inline constexpr std::size_t window_bytes = std::size_t{64} << 20;
 
 /// How a process is.
 enum class Life : std::uint32_t { absent, alive, left, dead };
@@ -30,7 +35,7 @@ struct alignas(line) Process {
   std::atomic<Life> life;  ///< Set to dead by whoever finds out first (compare-exchange from alive).
   std::int32_t pid;
   std::atomic<std::uint64_t> alarm_seen;
-  // Line 2: the bell. Others write here.
+  // Line 2: the bell. Others write `word` alone.
   struct alignas(line) Bell {
     std::atomic<std::uint32_t> word;    ///< Futex; bumped by every ring.
     std::atomic<std::uint32_t> asleep;  ///< Threads of this process asleep or about to be.
@@ -52,13 +57,16 @@ struct alignas(line) Incoming {
 
 /// The pair area at Header::pairs: Incoming[size], then, page-aligned, size*size blocks of pair_bytes, receiver-major
 /// (block receiver * size + sender). All zero at first; transport/shm says what a block holds.
-inline constexpr std::size_t pair_bytes = 4096 + 65536;
+inline constexpr std::size_t pair_bytes = page + 65536;
 constexpr Offset pair_offset(int size, Rank receiver, Rank sender) {
-  const Offset blocks = (static_cast<Offset>(size) * sizeof(Incoming) + 4095) / 4096 * 4096;
+  const Offset blocks = (static_cast<Offset>(size) * sizeof(Incoming) + page - 1) / page * page;
   return blocks +
          (static_cast<Offset>(receiver) * static_cast<Offset>(size) + static_cast<Offset>(sender)) * pair_bytes;
 }
 constexpr std::size_t pair_area_bytes(int size) { return pair_offset(size, size, 0); }
+
+/// Bits of Header::sleepers; process r has bit r mod this.
+inline constexpr std::int32_t sleeper_bits = 1024;
 
 /// The start of the segment. Everything read from here is checked before use.
 struct alignas(line) Header {
@@ -68,16 +76,35 @@ struct alignas(line) Header {
   std::uint64_t job;                               ///< Identifies the job in messages and names.
   std::uint64_t capacity;                          ///< Bytes of the sealed file.
   Offset processes;                                ///< Process[size]
+  Offset links;                                    ///< One word per page of the file: the free lists' links
   Offset pairs;                                    ///< Page-aligned; pair_area_bytes(size) bytes.
   Offset heap;                                     ///< Boards are carved from here on.
-  alignas(line) std::atomic<std::uint64_t> alarm;  ///< Bumped on each death or broken group: one word to look at.
-  alignas(line) std::atomic<std::uint64_t> sleepers[16];  ///< Bit per process (mod 1024): it may be asleep.
-  alignas(line) std::atomic<Offset> heap_next;            ///< Bump pointer.
-  std::atomic<std::uint64_t> free_lists[48];              ///< Per power of two: (tag << 48 | offset / 128), a stack.
+  alignas(line) std::atomic<std::uint64_t> alarm;  ///< Bumped when a process dies or leaves or a group breaks.
+  /// Foreign load: until when (nanoseconds) all processes sleep at once instead of yielding; 0 = none was seen.
+  alignas(line) std::atomic<std::uint64_t> foreign_until;
+  std::atomic<std::uint64_t> foreign_interval;              ///< How long the last finding was believed.
+  alignas(line) std::atomic<std::uint64_t> sleepers[16];    ///< Bit per process (mod 1024): it may be asleep.
+  alignas(line) std::atomic<Offset> heap_next;              ///< Bump pointer.
+  alignas(line) std::atomic<std::uint64_t> free_lists[48];  ///< Per power of two: tag << 36 | page number, a stack.
 };
+
+/// Where the fixed parts of a segment of this size and capacity lie.
+struct Layout {
+  Offset processes, links, pairs, heap;
+};
+Layout layout(std::int32_t size, std::uint64_t capacity);
+
+/// What is wrong with a header found in a file of `file_size` bytes; empty when it is this job's. Never reads past it.
+std::string check(const Header& header, std::uint64_t file_size, std::uint64_t job);
 
 /// A mapping of the segment. The file is sealed and sparse: 64 GiB that cost what is touched. It is mapped in windows,
 /// on demand, so that ten thousand groups need neither more descriptors nor a second segment.
+///
+/// The life lock is a POSIX record lock, which the kernel drops when its process closes *any* descriptor of the file:
+/// a process must hold one descriptor of it, this one. Do not attach twice in a process that has entered.
+///
+/// fork: the child inherits the mappings (without them its clean-up would fault), but not the life lock. In the child
+/// `leave` does nothing and closing the descriptor leaves the parent's lock alone; the engine refuses any other use.
 class Segment {
  public:
   /// A new segment in a sealed memfd (for `tutti run`, and for a world of one when it needs one).
@@ -85,16 +112,19 @@ class Segment {
   /// The segment behind a descriptor that came from the launcher; takes the descriptor.
   /// Throws Error (system) when what lies there is not a segment of this job and version.
   static std::shared_ptr<Segment> attach(int descriptor, std::uint64_t job);
-  /// Private memory of this process (for inproc): the same layout, no descriptor.
+  /// Memory of this process (for inproc): the same layout, no descriptor.
   static std::shared_ptr<Segment> local(int size, std::uint64_t job);
   ~Segment();
   Segment(const Segment&) = delete;
   Segment& operator=(const Segment&) = delete;
 
-  Header& header() const;
-  Process& process(Rank world_rank) const;
-  int descriptor() const;  ///< -1 for local memory.
-  int size() const;
+  Header& header() const { return *header_; }
+  Process& process(Rank world_rank) const { return processes_[world_rank]; }
+  int descriptor() const { return descriptor_.get(); }  ///< -1 for local memory.
+  int size() const { return size_; }
+  std::uint64_t capacity() const { return capacity_; }
+  /// How large it is and why it is no larger: for `tutti info`.
+  const std::string& why() const { return why_; }
 
   /// The address of `bytes` bytes at `offset`; maps the window when needed. Throws Error (system) when the range
   /// leaves the segment. The address stays valid as long as the Segment.
@@ -106,20 +136,52 @@ class Segment {
 
   /// Takes this process's place: records the pid, holds the life lock, becomes alive.
   void enter(Rank world_rank);
-  /// Leaves in order: life becomes `left`, the lock is given back, sleepers are woken.
+  /// Leaves in order: life becomes `left`, the lock is given back, the alarm is raised, sleepers are woken.
   void leave(Rank world_rank);
   /// Whether the process can still act. A lock query for processes of other mappings (one system call), the word alone
   /// for local memory. A death found here is recorded, raises the alarm and wakes all sleepers.
   Life probe(Rank world_rank);
-  /// Records a death that was learnt elsewhere (a test, the launcher).
+  /// Records a death that was learnt elsewhere (a test, the launcher), also of a process that never entered.
   void declare_dead(Rank world_rank);
   /// Bumps the alarm and wakes everybody who sleeps.
   void raise_alarm();
 
  private:
+  struct Large {
+    Offset start;
+    std::size_t bytes;
+    std::byte* address;
+  };
+
   Segment() = default;
-  struct State;
-  std::unique_ptr<State> state_;
+  void format(int size, std::uint64_t job);
+  void open(int size, std::uint64_t capacity);
+  std::byte* map(Offset start, std::size_t bytes) const;
+  std::byte* map_window(std::size_t window);
+  std::byte* map_large(Offset offset, std::size_t bytes);
+
+  Offset pop(int order);
+  Offset pop_larger(int order);
+  Offset bump(int order);
+  void push(Offset block, int order, bool zeroed);
+  std::atomic<std::uint64_t>& link(Offset block);
+
+  void check_rank(Rank world_rank) const;
+  bool entered_here(Rank world_rank) const;
+  void died(Rank world_rank);
+
+  base::Descriptor descriptor_;
+  Header* header_ = nullptr;
+  Process* processes_ = nullptr;
+  int size_ = 0;
+  std::uint64_t capacity_ = 0;
+  Layout layout_{};
+  std::byte* local_ = nullptr;  ///< The whole of it, for local memory.
+  std::unique_ptr<std::atomic<std::byte*>[]> windows_;
+  std::vector<Large> large_;
+  std::unique_ptr<std::atomic<std::int32_t>[]> entered_;  ///< The pid that entered as this rank through this mapping.
+  std::mutex mutex_;                                      ///< Guards mapping: windows_ for writing, large_.
+  std::string why_;
 };
 
 }  // namespace tutti::host

@@ -4,21 +4,27 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
+#include <bit>
 #include <cstdint>
+#include <mutex>
 #include <string>
 
+#include "host/futex.hpp"
 #include "host/segment.hpp"
 
 namespace tutti::host {
 
 /// How a process waits. One per process; threads share it.
 struct Policy {
-  int spins = 0;         ///< Polls before the first yield; 0 with more ranks than cores.
-  int yields = 0;        ///< Yields before the first sleep.
-  bool foreign = false;  ///< Foreign load was seen a short while ago: sleep at once.
-  std::string why;       ///< For `tutti info`.
+  std::uint32_t spins = 0;       ///< Polls before the first yield; 0 with more ranks than cores.
+  std::uint64_t yield_for = 0;   ///< Nanoseconds of yielding before the first sleep.
+  std::uint64_t long_yield = 0;  ///< Nanoseconds: a yield that takes longer shows foreign load.
+  bool foreign = false;          ///< Foreign load was seen a short while ago: sleep at once.
+  std::string why;               ///< For `tutti info`.
 };
+
+/// How often a waiter looks at slow things: deaths, clocks, mismatches. Also how long it sleeps at most.
+inline constexpr std::uint64_t tick_length = 20'000'000;
 
 /// Something to do instead of going to the operating system: the deterministic scheduler of inproc switches to another
 /// rank here. nullptr in real processes.
@@ -33,47 +39,91 @@ class Scheduler {
   virtual std::uint64_t now() = 0;
 };
 
-/// Where one rank sleeps and is woken. All members may be called by any thread of the rank.
+/// Where one rank sleeps and is woken; one per rank. All members may be called by any thread of the rank.
 class Waiting {
  public:
   Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler = nullptr);
 
-  const Policy& policy() const { return policy_; }
+  /// How this rank waits now.
+  Policy policy() const;
   std::uint64_t now() const;  ///< Nanoseconds; the scheduler's clock under one.
 
   /// One wait, from the first failed poll to success. Use:
-  ///     Waiting::Round round(waiting, deadline);
-  ///     while (!poll()) if (round.pause(awaited)) check();   // true: a slow tick: look at clocks, deaths, mismatches
-  /// The sleep itself: announces (seq_cst fence), lets the caller poll once more, then waits on the futex. The fence
-  /// pairs with the one in `ring`.
+  ///     Waiting::Round round(waiting);
+  ///     while (!poll()) if (round.pause(awaited, until)) check();   // true: look at clocks, deaths, mismatches
+  /// The sleep itself: announces (full fence), lets the caller poll once more, then waits on the futex. The fence
+  /// pairs with the one in `ring`; the proof stands in waiting.cpp.
   class Round {
    public:
-    explicit Round(Waiting& waiting);
-    ~Round();
-    /// Waits a little. Returns true about every 20 ms and before the first sleep, when slow checks are due.
-    /// `awaited` is the world rank whose publishing is awaited, or -1 = anything. `until`: absolute time or 0.
-    bool pause(Rank awaited, std::uint64_t until);
+    explicit Round(Waiting& waiting) : waiting_(waiting), spins_(waiting.spins_now()) {}
+    ~Round() {
+      if (announced_) waiting_.retract();
+    }
+    Round(const Round&) = delete;
+    Round& operator=(const Round&) = delete;
+
+    /// Waits a little. Returns true when slow checks are due: about every 20 ms, before the first sleep (unless it
+    /// comes at once because of foreign load), when `until` has passed, and when a signal ended a sleep.
+    /// `awaited` is the world rank whose publishing is awaited, or -1 = anything: a rank that is not awaited does not
+    /// wake the sleeper by `ring(members)`. `until`: absolute time of `now()`, or 0.
+    bool pause(Rank awaited, std::uint64_t until) {
+      if (spins_ == 0) return pause_slowly(awaited, until);
+      --spins_;
+      relax();
+      return false;
+    }
 
    private:
+    bool pause_slowly(Rank awaited, std::uint64_t until);
+    bool pause_scheduled(std::uint64_t until);
+    bool yield(std::uint64_t now, std::uint64_t until);
+    bool sleep(std::uint64_t until);
+    void announce(Rank awaited);
+    bool due(std::uint64_t now, std::uint64_t until);
+
     Waiting& waiting_;
-    std::uint32_t polls_ = 0;
-    std::uint32_t heard_ = 0;  // bell word before the last poll
+    std::uint32_t spins_;       // polls left before anything else is done
+    std::uint32_t heard_ = 0;   // bell word before the last poll
+    std::uint32_t yields_ = 0;  // under a scheduler: since the last tick
+    Rank awaited_ = -1;         // as announced
     bool announced_ = false;
     std::uint64_t started_ = 0, tick_ = 0;
   };
 
-  /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for `self`. One fence and one load
-  /// when nobody sleeps.
-  void ring(const std::uint64_t* members, int words);
-  /// Wakes one process; after sending it a message, or to stop its own threads' sleep.
+  /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One fence and one
+  /// load per word when nobody sleeps.
+  void ring(const std::uint64_t* members, int words) {
+    if (scheduler_ != nullptr) return scheduler_->happened();
+    full_fence();  // P2: pairs with the fence in announce.
+    for (int i = 0; i < words; ++i)
+      if (members[i] != 0) {
+        const std::uint64_t asleep = members[i] & header_.sleepers[i % 16].load(std::memory_order_relaxed);
+        if (asleep != 0) wake(asleep, i * 64);
+      }
+  }
+  /// Wakes one process whatever it awaits; after sending it a message, or to stop its own threads' sleep.
   void ring(Rank world_rank);
 
  private:
+  std::uint32_t spins_now() const {
+    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
+  }
+  void announce(Rank awaited);
+  void announce_again(Rank awaited);
+  void retract();
+  void wake(std::uint64_t asleep, Rank first);
+  bool sleep_at_once(std::uint64_t now);
+  void yielded(std::uint64_t now, std::uint64_t took);
+  void foreign_seen(std::uint64_t now, std::uint64_t took);
+
   Segment& segment_;
+  Header& header_;
   Rank rank_;
   Scheduler* scheduler_;
   Policy policy_;
-  std::atomic<std::uint64_t> foreign_until_{0};
+  std::mutex mutex_;  // Guards threads_ and the announcement of this rank.
+  int threads_ = 0;   // asleep or about to be; the bell shows others the same
+  std::atomic<int> probes_left_{0};
 };
 
 }  // namespace tutti::host

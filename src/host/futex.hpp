@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Futexes on words that processes share, and the full fence.
+#pragma once
+
+#include <linux/futex.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <climits>
+#include <cstdint>
+#include <ctime>
+
+namespace tutti::host {
+
+static_assert(sizeof(std::atomic<std::uint32_t>) == sizeof(std::uint32_t));
+
+/// Sleeps while the word is `expected`, for at most `nanoseconds`. Returns 0, EAGAIN, EINTR or ETIMEDOUT.
+inline int futex_wait(const std::atomic<std::uint32_t>& word, std::uint32_t expected, std::uint64_t nanoseconds) {
+  const timespec time{static_cast<time_t>(nanoseconds / 1'000'000'000u),
+                      static_cast<long>(nanoseconds % 1'000'000'000u)};
+  return syscall(SYS_futex, &word, FUTEX_WAIT, expected, &time, nullptr, 0) == 0 ? 0 : errno;
+}
+
+inline void futex_wake_all(std::atomic<std::uint32_t>& word) {
+  syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
+}
+
+/// Orders all earlier stores before all later loads. ThreadSanitizer knows no fences, so it gets a read-modify-write
+/// (no data race here depends on the fence: what is read is acquired from a cell, a ring or the bell).
+inline void full_fence() {
+#if defined(__SANITIZE_THREAD__)
+  static std::atomic<unsigned> word{0};
+  word.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// Tells the core that this is a polling loop.
+inline void relax() {
+#if defined(__x86_64__) || defined(__i386__)
+  __builtin_ia32_pause();
+#elif defined(__aarch64__)
+  asm volatile("yield" ::: "memory");
+#else
+  std::atomic_signal_fence(std::memory_order_seq_cst);
+#endif
+}
+
+}  // namespace tutti::host

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The waiting policy, and the protocol of sleeping and waking.
+//
+// No wake-up is lost. A sleeper (S) and a publisher (P) do, in program order:
+//     S1  store asleep, awaited, its bit in sleepers        P1  store what it publishes (release)
+//     S2  full fence                                        P2  full fence
+//     S3  heard = word (acquire)                            P3  load sleepers, asleep, awaited
+//     S4  poll: load what P publishes (acquire)             P4  if S may sleep: word + 1 (release)
+//     S5  if not there: futex wait while word == heard      P5      futex wake
+// The two fences have a place in the single total order of sequentially consistent operations.
+//   - If S2 comes first, P3 sees S1 (or what S stored later, when it has announced something newer or is awake). So P
+//     rings: if S3 came after P4, S read the new word, and by release and acquire S4 sees P1: S does not sleep. If S3
+//     came before P4, either S5 comes before P5, which ends it, or the kernel compares, under the lock that P5 needs,
+//     after P4: word != heard, and S5 returns at once.
+//   - If P2 comes first, S4 sees P1: S does not sleep.
+// Without S2 or without P2 the load of one side may overtake its own store, and both miss each other. That is tested
+// on a model of both sides with store buffers (tests/host/protocol_test.cpp), where leaving out a fence is caught.
+// `sleepers`, `asleep` and `awaited` are stored by the sleeper's own process alone, under its lock, and with several
+// sleeping threads `awaited` is -1: a thread that wakes takes nothing from one that still sleeps.
+#include "host/waiting.hpp"
+
+#include <sched.h>
+
+#include <algorithm>
+
+#include "base/clock.hpp"
+
+namespace tutti::host {
+namespace {
+
+constexpr std::uint32_t polls_with_a_core = 2000;
+constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
+constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: no rank of ours keeps a core that long
+constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the core may take of that, besides
+constexpr std::uint64_t foreign_least = 100'000'000, foreign_most = 400'000'000;
+constexpr std::uint64_t probe_share = 25;  // A probe that took t is repeated after 25 t at the earliest: 4 %.
+constexpr int probe_yields = 8;
+constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
+
+std::string describe(const Policy& policy, int cores, int ranks) {
+  std::string text = std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(cores) +
+                     (cores == 1 ? " core: " : " cores: ");
+  if (policy.spins != 0) text += "spin for " + std::to_string(policy.spins) + " polls, then ";
+  return text + "yield for " + std::to_string(policy.yield_for / 1000) +
+         " us, then sleep; sleep at once while foreign load shows";
+}
+
+}  // namespace
+
+Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler)
+    : segment_(segment), header_(segment.header()), rank_(world_rank), scheduler_(scheduler) {
+  cores = std::max(cores, 1);
+  policy_.spins = scheduler == nullptr && ranks_on_host <= cores ? polls_with_a_core : 0;
+  policy_.yield_for = yield_for;
+  policy_.long_yield = long_yield + hand_over * static_cast<std::uint64_t>(ranks_on_host / cores);
+  policy_.why = scheduler != nullptr ? "a test's scheduler decides" : describe(policy_, cores, ranks_on_host);
+}
+
+Policy Waiting::policy() const {
+  Policy policy = policy_;
+  policy.foreign = header_.foreign_until.load(std::memory_order_relaxed) != 0;
+  return policy;
+}
+
+std::uint64_t Waiting::now() const { return scheduler_ != nullptr ? scheduler_->now() : base::now(); }
+
+bool Waiting::Round::pause_slowly(Rank awaited, std::uint64_t until) {
+  if (waiting_.scheduler_ != nullptr) return pause_scheduled(until);
+  if (announced_) {
+    if (awaited == awaited_) return sleep(until);
+    waiting_.announce_again(awaited);
+    awaited_ = awaited;
+    heard_ = waiting_.segment_.process(waiting_.rank_).bell.word.load(std::memory_order_acquire);
+    return false;
+  }
+  const std::uint64_t now = base::now();
+  if (started_ == 0) started_ = tick_ = now;
+  if (waiting_.sleep_at_once(now)) {
+    announce(awaited);
+    return due(now, until);
+  }
+  if (now - started_ < waiting_.policy_.yield_for) return yield(now, until);
+  announce(awaited);
+  tick_ = now;
+  return true;
+}
+
+bool Waiting::Round::pause_scheduled(std::uint64_t until) {
+  waiting_.scheduler_->yield();
+  const std::uint64_t now = waiting_.scheduler_->now();
+  if (started_ == 0) started_ = tick_ = now;
+  if (!due(now, until) && ++yields_ < scheduled_tick) return false;
+  yields_ = 0;
+  return true;
+}
+
+bool Waiting::Round::yield(std::uint64_t now, std::uint64_t until) {
+  sched_yield();
+  const std::uint64_t after = base::now();
+  waiting_.yielded(after, after - now);
+  return due(after, until);
+}
+
+void Waiting::Round::announce(Rank awaited) {
+  waiting_.announce(awaited);
+  announced_ = true;
+  awaited_ = awaited;
+  heard_ = waiting_.segment_.process(waiting_.rank_).bell.word.load(std::memory_order_acquire);
+}
+
+/// The announcement stays until the round ends: who was woken for nothing sleeps again at once.
+bool Waiting::Round::sleep(std::uint64_t until) {
+  const std::uint64_t before = base::now();
+  std::uint64_t slice = tick_length;
+  if (until != 0) {
+    if (before >= until) return true;
+    slice = std::min(slice, until - before);
+  }
+  const auto& word = waiting_.segment_.process(waiting_.rank_).bell.word;
+  const int result = futex_wait(word, heard_, slice);
+  heard_ = word.load(std::memory_order_acquire);  // S3 of the next sleep: before the caller polls.
+  return due(base::now(), until) || result == EINTR;
+}
+
+bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {
+  if (now - tick_ >= tick_length) {
+    tick_ = now;
+    return true;
+  }
+  return until != 0 && now >= until;
+}
+
+void Waiting::announce(Rank awaited) {
+  {
+    const std::lock_guard lock(mutex_);
+    Process::Bell& bell = segment_.process(rank_).bell;
+    ++threads_;
+    bell.awaited.store(threads_ == 1 ? awaited : -1, std::memory_order_relaxed);
+    bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+    header_.sleepers[rank_ % sleeper_bits / 64].fetch_or(std::uint64_t{1} << (rank_ % 64), std::memory_order_relaxed);
+  }
+  full_fence();  // S2: pairs with P2 in ring and in Segment::raise_alarm.
+}
+
+void Waiting::announce_again(Rank awaited) {
+  {
+    const std::lock_guard lock(mutex_);
+    segment_.process(rank_).bell.awaited.store(threads_ == 1 ? awaited : -1, std::memory_order_relaxed);
+  }
+  full_fence();  // As in announce.
+}
+
+void Waiting::retract() {
+  const std::lock_guard lock(mutex_);
+  --threads_;
+  segment_.process(rank_).bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+  // Of more than 1024 processes several share a bit: it then stays, and `asleep` alone tells.
+  if (threads_ == 0 && segment_.size() <= sleeper_bits)
+    header_.sleepers[rank_ / 64].fetch_and(~(std::uint64_t{1} << (rank_ % 64)), std::memory_order_relaxed);
+}
+
+void Waiting::wake(std::uint64_t asleep, Rank first) {
+  for (; asleep != 0; asleep &= asleep - 1) {
+    const Rank rank = first + std::countr_zero(asleep);
+    if (rank >= segment_.size()) return;
+    Process::Bell& bell = segment_.process(rank).bell;
+    if (bell.asleep.load(std::memory_order_relaxed) == 0) continue;
+    const Rank awaited = bell.awaited.load(std::memory_order_relaxed);
+    if (awaited != -1 && awaited != rank_) continue;
+    bell.word.fetch_add(1, std::memory_order_release);  // P4: pairs with S3.
+    futex_wake_all(bell.word);
+  }
+}
+
+void Waiting::ring(Rank world_rank) {
+  if (scheduler_ != nullptr) return scheduler_->happened();
+  full_fence();  // P2
+  Process::Bell& bell = segment_.process(world_rank).bell;
+  if (bell.asleep.load(std::memory_order_relaxed) == 0) return;
+  bell.word.fetch_add(1, std::memory_order_release);
+  futex_wake_all(bell.word);
+}
+
+/// Foreign load is one finding for the whole host: were each rank to probe for itself, all would wait for each probe.
+/// When the finding is old, one process yields again while the others go on believing it.
+bool Waiting::sleep_at_once(std::uint64_t now) {
+  std::uint64_t until = header_.foreign_until.load(std::memory_order_relaxed);
+  if (until == 0 || probes_left_.load(std::memory_order_relaxed) > 0) return false;
+  if (now < until) return true;
+  const std::uint64_t interval = header_.foreign_interval.load(std::memory_order_relaxed);
+  if (!header_.foreign_until.compare_exchange_strong(until, now + std::clamp(interval, foreign_least, foreign_most),
+                                                     std::memory_order_relaxed))
+    return true;
+  probes_left_.store(probe_yields, std::memory_order_relaxed);
+  return false;
+}
+
+void Waiting::yielded(std::uint64_t now, std::uint64_t took) {
+  if (took > policy_.long_yield) return foreign_seen(now, took);
+  int left = probes_left_.load(std::memory_order_relaxed);
+  if (left == 0) return;
+  while (left > 0 && !probes_left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+  }
+  if (left == 1) header_.foreign_until.store(0, std::memory_order_relaxed);
+}
+
+void Waiting::foreign_seen(std::uint64_t now, std::uint64_t took) {
+  const bool confirmed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
+  const std::uint64_t last = header_.foreign_interval.load(std::memory_order_relaxed);
+  std::uint64_t interval = confirmed ? std::clamp(last * 2, foreign_least, foreign_most) : foreign_least;
+  interval = std::max(interval, took * probe_share);
+  header_.foreign_interval.store(interval, std::memory_order_relaxed);
+  header_.foreign_until.store(now + interval, std::memory_order_relaxed);
+}
+
+}  // namespace tutti::host
