@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where cells, members and records lie, and what a view refuses.
+#include "host/board.hpp"
+
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cstring>
+#include <vector>
+
+#include "tutti/error.hpp"
+
+namespace tutti::host {
+namespace {
+
+struct Range {
+  const void* begin;
+  std::size_t bytes;
+};
+
+std::vector<Range> parts(const Board& board, int size) {
+  std::vector<Range> all{{&board.header(), sizeof(BoardHeader)}};
+  for (Rank rank = 0; rank < size; ++rank) {
+    all.push_back({&board.member(rank), sizeof(Member)});
+    for (std::uint64_t i = 0; i < small_cells; ++i) all.push_back({&board.small(rank, i), sizeof(Cell)});
+    for (std::uint64_t i = 0; i < large_cells; ++i)
+      all.push_back({&board.large(rank, i), offsetof(Cell, payload) + large_payload});
+    for (std::uint64_t i = 0; i < records; ++i) all.push_back({&board.record(rank, i), sizeof(Record)});
+  }
+  std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
+  return all;
+}
+
+TEST(Board, PartsAreDisjointAndInside) {
+  const auto segment = Segment::local(2, 1);
+  for (const int size : {1, 2, 3, 5, 8, 100}) {
+    const std::size_t bytes = Board::bytes(size);
+    std::byte* const memory = segment->at(segment->allocate(bytes), bytes);
+    Board::format(memory, size, 42, size);
+    const Board board(memory, size, 0, 42);
+    const std::vector<Range> all = parts(board, size);
+    EXPECT_EQ(all.size(), 1u + static_cast<std::size_t>(size) * (1 + small_cells + large_cells + records));
+    for (std::size_t i = 0; i + 1 < all.size(); ++i)
+      EXPECT_LE(static_cast<const std::byte*>(all[i].begin) + all[i].bytes, all[i + 1].begin);
+    EXPECT_EQ(all.front().begin, memory);
+    EXPECT_LE(static_cast<const std::byte*>(all.back().begin) + all.back().bytes, memory + bytes);
+  }
+}
+
+TEST(Board, CellsHaveLinesOfTheirOwnAndRingsComeRound) {
+  const auto segment = Segment::local(2, 1);
+  std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
+  Board::format(memory, 3, 42, 3);
+  const Board board(memory, 3, 2, 42);
+  for (std::uint64_t i = 0; i < 40; ++i) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.small(1, i)) % line, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.large(1, i)) % line, 0u);
+    EXPECT_EQ(&board.small(1, i), &board.small(1, i + small_cells));
+    EXPECT_EQ(&board.large(1, i), &board.large(1, i + large_cells));
+    EXPECT_EQ(&board.record(1, i), &board.record(1, i + records));
+    EXPECT_NE(&board.small(1, i), &board.small(1, i + 1));
+    EXPECT_NE(&board.small(1, i), &board.small(2, i));
+  }
+  EXPECT_EQ(&board.small(1, (std::uint64_t{1} << 32) + 3), &board.small(1, 3)) << "a wrapped sequence stays in step";
+}
+
+TEST(Board, FormatSetsWhatIsNotZero) {
+  const auto segment = Segment::local(2, 1);
+  std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
+  Board::format(memory, 3, 42, 2);
+  const Board board(memory, 3, 1, 42);
+  EXPECT_EQ(board.header().users.load(), 2);
+  EXPECT_EQ(board.header().broken.load(), 0u);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    EXPECT_EQ(board.member(rank).reading.load(), -1);
+    EXPECT_EQ(board.member(rank).consumed_small.load(), 0u);
+    EXPECT_EQ(board.small(rank, 0).word.load(), 0u);
+  }
+}
+
+TEST(Board, AViewRefusesOtherMemory) {
+  const auto segment = Segment::local(2, 1);
+  std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
+  EXPECT_THROW(Board(memory, 3, 0, 42), Error) << "not formatted";
+  Board::format(memory, 3, 42, 3);
+  EXPECT_THROW(Board(memory, 3, 0, 43), Error);
+  EXPECT_THROW(Board(memory, 4, 0, 42), Error);
+  EXPECT_THROW(Board(memory, 3, 3, 42), Error);
+  EXPECT_THROW(Board(memory, 3, -1, 42), Error);
+  EXPECT_THROW(Board(memory + 64, 3, 0, 42), Error);
+  EXPECT_TRUE(Board(memory, 3, 2, 42));
+  EXPECT_FALSE(Board());
+}
+
+}  // namespace
+}  // namespace tutti::host
