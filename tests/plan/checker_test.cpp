@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/checker.hpp"
+
+#include <gtest/gtest.h>
+
+#include <initializer_list>
+#include <string>
+#include <vector>
+
+#include "plan/text.hpp"
+
+namespace tutti::plan {
+namespace {
+
+constexpr Board board{.small_ring = 4, .large_ring = 2, .small_cell = 8, .large_cell = 64};
+
+/// Plans from their steps alone: the first lines follow from the position.
+std::vector<Plan> plans(std::initializer_list<std::string> ranks,
+                        const std::string& head = "scratch 8 ring small cells 2") {
+  std::vector<Plan> all;
+  for (const std::string& steps : ranks)
+    all.push_back(parse("rank " + std::to_string(all.size()) + " of " + std::to_string(ranks.size()) + " " + head +
+                        "\n" + steps));
+  return all;
+}
+
+/// Every rank has `count` elements of input and ends with the reduction of all in its output.
+Contract allreduce(Rank size, Count count, bool commutative = true) {
+  Contract contract{{}, commutative};
+  Value all;
+  for (Rank rank = 0; rank < size; ++rank) all.push_back({rank, 0});
+  for (Rank rank = 0; rank < size; ++rank)
+    contract.ranks.push_back(
+        {count, count, {{Buffer::input, 0, count, {{rank, 0}}}}, {{Buffer::output, 0, count, all}}});
+  return contract;
+}
+
+/// Rank 0's input ends in everyone's output [0, count); two more elements of output stay untouched.
+Contract bcast(Rank size, Count count) {
+  Contract contract;
+  for (Rank rank = 0; rank < size; ++rank) {
+    contract.ranks.push_back({count, count + 2, {}, {{Buffer::output, 0, count, {{0, 0}}}}});
+    if (rank == 0) contract.ranks[0].before.push_back({Buffer::input, 0, count, {{0, 0}}});
+  }
+  return contract;
+}
+
+void expect_refused(const Verdict& verdict, Rank rank, Index step, const std::string& reason) {
+  EXPECT_FALSE(verdict.ok);
+  EXPECT_EQ(verdict.rank, rank) << verdict.text;
+  EXPECT_EQ(verdict.step, step) << verdict.text;
+  EXPECT_NE(verdict.text.find(reason), std::string::npos) << verdict.text;
+  if (step != Verdict::no_step) {
+    EXPECT_NE(verdict.text.find("rank " + std::to_string(rank)), std::string::npos) << verdict.text;
+  }
+}
+
+const std::string exchange_0 =
+    "a: copy input[0..4) -> output[0..4)\n"
+    "b: send input[0..4) to 1 #0\n"
+    "c: recv_reduce 4 from 1 #0 -> output[0..4) right after a\n";
+const std::string exchange_1 =
+    "a: copy input[0..4) -> output[0..4)\n"
+    "b: send input[0..4) to 0 #0\n"
+    "c: recv_reduce 4 from 0 #0 -> output[0..4) after a\n";
+
+TEST(Checker, PassesAnExchange) {
+  for (const bool commutative : {true, false}) {
+    const Verdict verdict = check(plans({exchange_0, exchange_1}), allreduce(2, 4, commutative), board);
+    EXPECT_TRUE(verdict.ok) << verdict.text;
+  }
+}
+
+TEST(Checker, KeepsTheOrderOfReductionsThatDoNotCommute) {
+  std::string wrong = exchange_0;
+  wrong.erase(wrong.find(" right"), 6);
+  EXPECT_TRUE(check(plans({wrong, exchange_1}), allreduce(2, 4, true), board).ok);
+  expect_refused(
+      check(plans({wrong, exchange_1}), allreduce(2, 4, false), board), 0, Verdict::no_step,
+      "it ends with output[0..4) holding rank 1's 0 · rank 0's 0 (its first element), but must hold rank 0's "
+      "0 · rank 1's 0");
+}
+
+TEST(Checker, FindsWhatIsWrongWithStructure) {
+  const auto refused = [](const std::string& step, Index index, const std::string& reason) {
+    expect_refused(check(plans({step, ""}), bcast(2, 4), board), 0, index, reason);
+  };
+  refused("a: copy input[0..5) -> output[0..5)", 0, "input[0..5) reaches beyond its 4 elements");
+  refused("a: copy input[0..4) -> output[3..7)", 0, "output[3..7) reaches beyond its 6 elements");
+  refused("a: copy input[0..4) -> scratch[5..9)", 0, "scratch[5..9) reaches beyond its 8 elements");
+  refused("a: copy input[0..1) -> shared[0]#0[8..9)", 0, "shared[8..9) reaches beyond its 8 elements");
+  refused("a: copy scratch[0..1) -> input[0..1)", 0, "it writes input");
+  refused("a: copy input[0..2) -> output[3..5)", 0, "the contract leaves some elements untouched");
+  refused("a: copy scratch[0..2) -> scratch[1..3)", 0, "its source overlaps its target");
+  refused("a: copy input[0..1) -> shared[1]#0[0..1)", 0, "it writes a cell of rank 1");
+  refused("a: publish 1 shared[0]#0[0..1)", 0, "a range of another cell");
+  refused("a: send exposed[1]#0[0..1) to 1 #0", 0, "by copy and reduce alone");
+  std::vector<Plan> wrong = plans({"a: copy input[0..1) -> scratch[0..1)", ""});
+  wrong[0].steps[0].last = wrong[0].steps[0].first + 1;
+  wrong[0].edges.push_back(0);
+  expect_refused(check(wrong, bcast(2, 4), board), 0, 0, "not an earlier step");
+  wrong = plans({"", ""});
+  wrong[1].cells = 1;
+  expect_refused(check(wrong, bcast(2, 4), board), 1, Verdict::no_step, "it takes 1 cells");
+  wrong = plans({"", ""});
+  wrong[1].rank = 0;
+  expect_refused(check(wrong, bcast(2, 4), board), 1, Verdict::no_step, "its plan is that of rank 0 of 2");
+}
+
+TEST(Checker, FindsMessagesWithoutMatch) {
+  const Contract contract = bcast(2, 4);
+  expect_refused(check(plans({"a: send input[0..4) to 1 #0", ""}), contract, board), 0, 0, "rank 1 receives no such");
+  expect_refused(check(plans({"", "a: recv 4 from 0 #0 -> output[0..4)"}), contract, board), 1, 0,
+                 "rank 0 sends no such");
+  expect_refused(check(plans({"a: send input[0..4) to 1 #0", "a: recv 4 from 0 #1 -> output[0..4)"}), contract, board),
+                 0, 0, "rank 1 receives no such");
+  expect_refused(check(plans({"a: send input[0..4) to 1 #0", "a: recv 3 from 0 #0 -> output[0..3)"}), contract, board),
+                 0, 0, "it sends 4 elements, but rank 1 s0 (recv 3 from 0 #0 -> output[0..3)) receives 3");
+  expect_refused(
+      check(plans({"a: send input[0..4) to 1 #0\nb: send input[0..4) to 1 #0", "a: recv 4 from 0 #0 -> output[0..4)"}),
+            contract, board),
+      0, 1, "has the same message number");
+}
+
+TEST(Checker, FindsDeadlocksUnderRendezvous) {
+  const std::string first = "a: send input[0..4) to 1 #0\nb: recv 4 from 1 #0 -> output[0..4) after a\n";
+  const std::string second = "a: send input[0..4) to 0 #0\nb: recv 4 from 0 #0 -> output[0..4) after a\n";
+  expect_refused(check_user(plans({first, second}), board), 0, 0, "deadlock: it waits for itself: rank 0 s0");
+  expect_refused(check_user(plans({"a: await 1 0 expects 1\nb: copy input[0..1) -> shared[0]#0[0..1)\n"
+                                   "c: publish 0 shared[0]#0[0..1) after a b",
+                                   "a: await 0 0 expects 1\nb: copy input[0..1) -> shared[1]#0[0..1) after a\n"
+                                   "c: publish 0 shared[1]#0[0..1) after b"}),
+                            board),
+                 0, 0, "deadlock");
+}
+
+TEST(Checker, FindsRacesOfOneRank) {
+  std::string wrong = exchange_0;
+  wrong.erase(wrong.find(" after a"), 8);
+  expect_refused(check(plans({wrong, exchange_1}), allreduce(2, 4), board), 0, 2,
+                 "it races with step s0 (copy input[0..4) -> output[0..4)): both touch output[0..4)");
+  const Verdict both_read =
+      check_user(plans({"a: send output[0..4) to 1 #0\nb: send output[2..6) to 1 #1",
+                        "a: recv 4 from 0 #0 -> scratch[0..4)\nb: recv 4 from 0 #1 -> scratch[4..8)"}),
+                 board);
+  EXPECT_TRUE(both_read.ok) << both_read.text;
+  expect_refused(check_user(plans({"a: send output[0..4) to 1 #0\nb: recv 1 from 1 #0 -> output[3..4)",
+                                   "a: recv 4 from 0 #0 -> scratch[0..4)\nb: send input[0..1) to 0 #0"}),
+                            board),
+                 0, 1, "both touch output[3..4)");
+}
+
+TEST(Checker, FindsUndefinedReads) {
+  expect_refused(check(plans({"a: copy scratch[0..4) -> output[0..4)", ""}), bcast(2, 4), board), 0, 0,
+                 "it reads scratch[0], which is undefined");
+  expect_refused(
+      check(plans({"a: copy input[0..2) -> scratch[0..2)\nb: copy scratch[0..4) -> output[0..4) after a", ""}),
+            bcast(2, 4), board),
+      0, 1, "it reads scratch[2], which is undefined");
+  expect_refused(check(plans({"a: copy input[0..4) -> output[0..4)\nb: send output[0..4) to 1 #0 after a",
+                              "a: recv_reduce 4 from 0 #0 -> output[0..4)"}),
+                       bcast(2, 4), board),
+                 1, 0, "it reads output[0], which is undefined");
+  expect_refused(check(plans({"a: publish 0 shared[0]#0[0..4)", ""}), bcast(2, 4), board), 0, 0,
+                 "it reads shared[0] of rank 0's cell 0, which is undefined");
+}
+
+TEST(Checker, ComparesTheResultExactly) {
+  const std::string root = "a: copy input[0..4) -> output[0..4)\nb: send input[0..4) to 1 #0\n";
+  EXPECT_TRUE(check(plans({root, "a: recv 4 from 0 #0 -> output[0..4)"}), bcast(2, 4), board).ok);
+  expect_refused(check(plans({root, "a: recv 4 from 0 #0 -> scratch[0..4)"}), bcast(2, 4), board), 1, Verdict::no_step,
+                 "it ends with output[0] undefined");
+  expect_refused(
+      check(plans({root,
+                   "a: recv 4 from 0 #0 -> scratch[0..4)\nb: copy scratch[0..2) -> output[0..2) after a\n"
+                   "c: copy scratch[3..4) -> output[2..3) after a\nd: copy scratch[2..3) -> output[3..4) after a"}),
+            bcast(2, 4), board),
+      1, Verdict::no_step,
+      "it ends with output[2..3) holding rank 0's 3 (its first element), but must hold rank 0's 2");
+  const std::string doubled = exchange_0 + "d: reduce input[0..4) -> output[0..4) after c\n";
+  expect_refused(check(plans({doubled, exchange_1}), allreduce(2, 4), board), 0, Verdict::no_step,
+                 "holding rank 0's 0 · rank 0's 0 · rank 1's 0");
+}
+
+const std::string cell_0 =
+    "a: copy input[0..4) -> shared[0]#0[0..4)\n"
+    "b: publish 0 shared[0]#0[0..4) after a\n"
+    "c: copy input[0..4) -> output[0..4)\n"
+    "d: await all 0 expects 4\n"
+    "e: reduce shared[1]#0[0..4) -> output[0..4) right after c d\n";
+const std::string cell_1 =
+    "a: copy input[0..4) -> shared[1]#0[0..4)\n"
+    "b: publish 0 shared[1]#0[0..4) after a\n"
+    "c: copy input[0..4) -> output[0..4)\n"
+    "d: await 0 0 expects 4\n"
+    "e: reduce shared[0]#0[0..4) -> output[0..4) after c d\n";
+
+TEST(Checker, PassesCellsAndTheirRelease) {
+  const Verdict verdict = check(plans({cell_0 + "f: release 0 after b e\n", cell_1}), allreduce(2, 4, false), board);
+  EXPECT_TRUE(verdict.ok) << verdict.text;
+}
+
+TEST(Checker, FindsBrokenRulesOfCells) {
+  const auto refused = [](const std::string& first, const std::string& second, Index index, const std::string& reason) {
+    expect_refused(check(plans({first, second}), allreduce(2, 4), board), 0, index, reason);
+  };
+  const auto without = [](std::string text, const std::string& part) {
+    return text.erase(text.find(part), part.size());
+  };
+  refused(cell_0, without(cell_1, "b: publish 0 shared[1]#0[0..4) after a\n"), 3, "rank 1 does not publish that cell");
+  refused(cell_0,
+          without(without(cell_1, "b: publish 0 shared[1]#0[0..4) after a\n"),
+                  "a: copy input[0..4) -> shared[1]#0[0..4)\n"),
+          3, "rank 1 does not publish that cell");
+  refused(cell_0 + "f: publish 0 shared[0]#0[0..4) after b", cell_1, 5, "step s1 publishes the same cell");
+  refused(without(cell_0, " after a"), cell_1, 1, "races with step s0");
+  refused(without(cell_0, " d\n") + "\n", cell_1, 4, "no await of that cell comes before it");
+  refused(cell_0 + "f: release 0 after b c d\n", cell_1, 4, "not provably before step s5 releases it");
+  refused(cell_0 + "f: release 0 after e\n", cell_1, 0, "not provably before step s5 releases it");
+  refused(cell_0 + "f: release 0 after b e\ng: release 0 after f\n", cell_1, 6, "covers the cell already");
+  refused(cell_0 + "f: release 0 after b e\ng: release 1 after b e\n", cell_1, 6, "no edges order it");
+  refused(cell_0 + "f: copy input[0..1) -> shared[0]#0[4..5) after b\n", cell_1, 5,
+          "not provably before step s1 publishes");
+  refused(cell_0 + "f: copy shared[1]#0[3..5) -> scratch[0..2) after d\n", cell_1, 5, "it reads beyond what rank 1 s1");
+  refused(cell_0 + "f: copy shared[1]#1[3..4) -> scratch[0..1) after d\n", cell_1, 5, "is never published");
+  refused(cell_0 + "f: copy exposed[1]#0[3..4) -> scratch[0..1) after d\n", cell_1, 5, "read it as shared");
+  std::string expects = cell_0;
+  expects.replace(expects.find("expects 4"), 9, "expects 3");
+  refused(expects, cell_1, 3, "it expects 3 elements, but rank 1 s1");
+}
+
+TEST(Checker, CellsAreReusedOnlyAfterTheirRelease) {
+  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  const std::string writer =
+      "a: copy input[0..1) -> shared[0]#0[0..1)\nb: publish 0 shared[0]#0[0..1) after a\n"
+      "r: release 0 after b\n"
+      "c: copy input[1..2) -> shared[0]#1[0..1)\nd: publish 1 shared[0]#1[0..1) after c\n";
+  const std::string reader =
+      "a: await 0 0 expects 1\nb: copy shared[0]#0[0..1) -> output[0..1) after a\nr: release 0 after b\n"
+      "c: await 0 1 expects 1\nd: copy shared[0]#1[0..1) -> output[1..2) after c\n";
+  const Verdict good = check_user(plans({writer, reader}), one);
+  EXPECT_TRUE(good.ok) << good.text;
+  std::string never = reader;
+  never.erase(never.find("r: release 0 after b\n"), 21);
+  expect_refused(check_user(plans({writer, never}), one), 0, 3, "the completion of rank 1");
+  EXPECT_TRUE(check_user(plans({writer, never}), Board{2, 2, 8, 8}).ok);
+  std::string stuck = writer;
+  stuck.erase(stuck.find("r: release 0 after b\n"), 21);
+  expect_refused(check_user(plans({stuck, reader}), one), 0, 2, "the completion of rank 0");
+}
+
+const std::string exposing =
+    "a: copy input[0..4) -> output[0..4)\n"
+    "b: publish 0 output[0..4) after a\n"
+    "c: await 1 1 expects 0\n";
+const std::string reading =
+    "a: await 0 0 expects 4\n"
+    "b: copy exposed[0]#0[0..4) -> output[0..4) after a\n"
+    "c: publish 1 shared[1]#1[0..0) after b\n";
+
+TEST(Checker, ExposedMemoryStaysPutUntilItsReadersAreDone) {
+  const Verdict good = check(plans({exposing, reading}), bcast(2, 4), board);
+  EXPECT_TRUE(good.ok) << good.text;
+  std::string early = reading;
+  early.erase(early.find(" after b"), 8);
+  expect_refused(check(plans({exposing, early}), bcast(2, 4), board), 1, 1, "too early");
+  expect_refused(
+      check(plans({exposing + "d: copy input[1..2) -> output[0..1) after b\n", reading}), bcast(2, 4), board), 0, 3,
+      "it writes memory that rank 0 s1 (publish 0 output[0..4)) exposes, while rank 1 s1");
+  const Verdict later =
+      check_user(plans({exposing + "d: copy input[1..2) -> output[0..1) after a c\n", reading}), board);
+  EXPECT_TRUE(later.ok) << later.text;
+  expect_refused(check(plans({exposing,
+                              "a: await 0 0 expects 4\nb: copy shared[0]#0[0..4) -> output[0..4) after a\n"
+                              "c: publish 1 shared[1]#1[0..0) after b\n"}),
+                       bcast(2, 4), board),
+                 1, 1, "read it as exposed");
+}
+
+TEST(Checker, TriesEachChoiceOfAfterAny) {
+  const std::string chooser =
+      "a: await 1 0 expects 1\nb: await 2 0 expects 1\nc: copy input[0..1) -> output[0..1) after any a b\n";
+  const auto teller = [](int rank) {
+    return "a: copy input[0..1) -> shared[" + std::to_string(rank) + "]#0[0..1)\nb: publish 0 shared[" +
+           std::to_string(rank) + "]#0[0..1) after a\n";
+  };
+  const Verdict good = check_user(plans({chooser, teller(1), teller(2)}), board);
+  EXPECT_TRUE(good.ok) << good.text;
+  const std::string wrong = chooser + "d: copy shared[1]#0[0..1) -> scratch[0..1) after c\n";
+  expect_refused(check_user(plans({wrong, teller(1), teller(2)}), board), 0, 3, "(when rank 0 s2 starts after s1)");
+  std::string many;
+  for (int i = 0; i < 13; ++i) {
+    const std::string n = std::to_string(i);
+    many += "a" + n + ": await 1 0 expects 1\nb" + n + ": await 2 0 expects 1\nc" + n + ": release 0 after any a" + n +
+            " b" + n + "\n";
+  }
+  expect_refused(check_user(plans({many, teller(1), teller(2)}), board), 0, 38, "more than 4096 ways");
+}
+
+TEST(Checker, CostsTheSameForAnyCount) {
+  constexpr Count count = Count{1} << 60;
+  const std::string n = std::to_string(count);
+  const Verdict verdict =
+      check(plans({"a: copy input[0.." + n + ") -> output[0.." + n + ")\nb: send input[0.." + n + ") to 1 #0\n",
+                   "a: recv " + n + " from 0 #0 -> output[0.." + n + ")"}),
+            bcast(2, count), board);
+  EXPECT_TRUE(verdict.ok) << verdict.text;
+}
+
+TEST(Sequence, PassesMoreOperationsThanARingHasCells) {
+  std::vector<std::vector<Plan>> operations(9, plans({cell_0, cell_1}));
+  const Verdict verdict = check_sequence(operations, board);
+  EXPECT_TRUE(verdict.ok) << verdict.text;
+}
+
+TEST(Sequence, FindsOperationsThatWaitForEachOther) {
+  // One operation's first rank waits for the second before it releases; the next operation needs that cell.
+  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  std::vector<std::vector<Plan>> operations(3, plans({cell_0, cell_1}, "scratch 0 ring small cells 1"));
+  const Verdict good = check_sequence(operations, one);
+  EXPECT_TRUE(good.ok) << good.text;
+  const std::string twice =
+      "a: copy input[0..1) -> shared[0]#0[0..1)\nb: publish 0 shared[0]#0[0..1) after a\n"
+      "c: copy input[0..1) -> shared[0]#1[0..1)\nd: publish 1 shared[0]#1[0..1) after c\n";
+  operations[1] = plans({twice, "a: await 0 0 expects 1\nb: await 0 1 expects 1\n"});
+  expect_refused(check_sequence(operations, one), 0, 2, "(all operations started at once)");
+  operations[1] = plans({"", "", ""});
+  expect_refused(check_sequence(operations, one), 0, Verdict::no_step, "not all of the same group");
+}
+
+TEST(Sequence, OperationsOnDifferentRingsDoNotWaitForEachOther) {
+  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  const std::vector<std::vector<Plan>> operations = {
+      plans({cell_0, cell_1}, "scratch 0 ring small cells 1"), plans({cell_0, cell_1}, "scratch 0 ring large cells 1"),
+      plans({"", ""}, "scratch 0 ring small cells 0"), plans({cell_0, cell_1}, "scratch 0 ring small cells 1")};
+  const Verdict verdict = check_sequence(operations, one);
+  EXPECT_TRUE(verdict.ok) << verdict.text;
+}
+
+}  // namespace
+}  // namespace tutti::plan
