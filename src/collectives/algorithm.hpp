@@ -4,6 +4,7 @@
 
 #include "collectives/blocks.hpp"
 #include "collectives/collective.hpp"
+#include "collectives/ring.hpp"
 #include "collectives/tree.hpp"
 #include "collectives/writer.hpp"
 

@@ -6,6 +6,7 @@
 #include <vector>
 
 #include "collectives/collective.hpp"
+#include "collectives/tree.hpp"
 #include "collectives/writer.hpp"
 
 namespace tutti::collectives {
@@ -39,6 +40,17 @@ inline Slice contribution(const Shape& shape, Slice home) {
   return shape.in_place ? home : Writer::input(0, home.count);
 }
 
+/// The root's own block of scatter(v): in place it stays in the input.
+inline void keep_own_block(Writer& b, const Shape& shape) {
+  if (!shape.in_place) b.copy(input_block(shape, shape.rank), my_output(shape));
+}
+
+/// Where a child's blocks lie in a parcel that holds the blocks of a whole subtree, one a position.
+inline Slice of_branch(Slice parcel, const Tree& tree, const Branch& child) {
+  const Count block = parcel.count / tree.here.size();
+  return parcel.part((child.begin - tree.here.begin) * block, child.size() * block);
+}
+
 /// My part of a reduction whose result belongs at `result` in the output: the same range of the input, or in place.
 inline Slice operand(const Shape& shape, Slice result) {
   return shape.in_place ? result : Writer::input(result.offset, result.count);
@@ -46,6 +58,10 @@ inline Slice operand(const Shape& shape, Slice result) {
 
 /// The whole output of bcast, reduce and allreduce.
 inline Slice whole(const Shape& shape) { return Writer::output(0, shape.count); }
+
+/// The whole input or output that holds one block of `count` elements a rank.
+inline Slice all_input(const Shape& shape) { return Writer::input(0, shape.size * shape.count); }
+inline Slice all_output(const Shape& shape) { return Writer::output(0, shape.size * shape.count); }
 
 /// Blocks [first, last) of `whole` cut into `parts` blocks whose counts differ by at most one.
 inline Slice blocks(Slice whole, Rank first, Rank last, Rank parts) {
@@ -55,8 +71,12 @@ inline Slice blocks(Slice whole, Rank first, Rank last, Rank parts) {
   return whole.part(begin(first), begin(last) - begin(first));
 }
 
-/// Block `part` of `whole` cut into `parts` blocks.
-inline Slice block(Slice whole, Rank part, Rank parts) { return blocks(whole, part, part + 1, parts); }
+/// `whole` cut into `parts` such blocks.
+inline std::vector<Slice> cut(Slice whole, Rank parts) {
+  std::vector<Slice> result;
+  for (Rank part = 0; part < parts; ++part) result.push_back(blocks(whole, part, part + 1, parts));
+  return result;
+}
 
 /// `whole` in segments of `segment` elements; the last may be shorter.
 inline std::vector<Slice> segments(Slice whole, Count segment) {

@@ -5,6 +5,12 @@
 
 namespace tutti::collectives {
 
+Spread spread(plan::Slice whole, const Branch& branch, Rank size) {
+  const Count block = whole.count / size;
+  const Rank ahead = std::min(branch.size(), size - branch.rank);
+  return {whole.part(branch.rank * block, ahead * block), whole.part(0, (branch.size() - ahead) * block)};
+}
+
 Tree binomial_tree(Rank rank, Rank root, Rank size, int radix) {
   const Count base = std::max(radix, 2);
   const Count here = position(rank, root, size);

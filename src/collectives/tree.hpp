@@ -4,7 +4,7 @@
 
 #include <vector>
 
-#include "tutti/types.hpp"
+#include "plan/plan.hpp"
 
 namespace tutti::collectives {
 
@@ -34,6 +34,14 @@ struct Tree {
   bool top() const { return parent < 0; }
   bool leaf() const { return children.empty(); }
 };
+
+/// Where a subtree's blocks lie in a buffer that holds one block a rank: the positions go around the end of the group
+/// at most once, and then go on at rank 0.
+struct Spread {
+  plan::Slice ahead;   ///< From the subtree's top on.
+  plan::Slice around;  ///< From rank 0 on; mostly empty.
+};
+Spread spread(plan::Slice whole, const Branch& branch, Rank size);
 
 /// The binomial tree, or with radix k > 2 its relative with k - 1 children a level: a position's parent has the
 /// lowest digit other than 0 (base k) cleared.

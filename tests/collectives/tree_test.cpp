@@ -66,9 +66,9 @@ TEST(Blocks, CoverEveryElementOnce) {
   for (const Count count : {0, 1, 4, 5, 6, 1000})
     for (Rank parts = 1; parts <= 17; ++parts) {
       const Slice data = Writer::output(7, count);
+      ASSERT_EQ(cut(data, parts).size(), static_cast<std::size_t>(parts));
       Count end = 7;
-      for (Rank part = 0; part < parts; ++part) {
-        const Slice piece = block(data, part, parts);
+      for (const Slice& piece : cut(data, parts)) {
         EXPECT_EQ(piece.offset, end);
         EXPECT_LE(piece.count, count / parts + 1);
         EXPECT_GE(piece.count, count / parts);
