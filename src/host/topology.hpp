@@ -9,11 +9,15 @@ namespace tutti::host {
 
 struct Cores {
   int usable = 1;         ///< The smallest of the three, at least 1.
-  std::vector<int> list;  ///< CPUs in the affinity mask.
+  std::vector<int> list;  ///< CPUs in the affinity mask and the cpuset.
   std::string why;        ///< "affinity 4, cpuset 2, cpu.max 1.5 -> 1"
 };
 /// `root` lets tests point at a made-up file tree.
 Cores usable_cores(const std::string& root = "/");
+/// The same for a given affinity mask.
+Cores usable_cores(std::vector<int> mask, const std::string& root);
+/// The CPUs this thread may run on.
+std::vector<int> affinity();
 
 /// Which single CPU rank `local` of `ranks` on this host is bound to with `--bind core`: physical cores first.
 int bind_target(const Cores& cores, int local, int ranks, const std::string& root = "/");

@@ -27,6 +27,7 @@ class Child {
     } catch (const std::exception& error) {
       std::fprintf(stderr, "child: %s\n", error.what());
     }
+    std::fflush(nullptr);
     _exit(good ? 0 : 1);
   }
   Child(Child&& other) noexcept : pid_(other.pid_) { other.pid_ = -1; }
