@@ -3,6 +3,7 @@
 
 #include <deque>
 
+#include "plan/causality.hpp"
 #include "plan/exposures.hpp"
 #include "plan/operation.hpp"
 #include "plan/order.hpp"
@@ -30,6 +31,7 @@ struct Checker::Memory {
   std::vector<Operation*> sequence;
   Order order;
   Races races;
+  Causality causality;
   Exposures exposures;
   Symbolic symbolic;
 
@@ -60,7 +62,8 @@ struct Checker::Memory {
     races.check(operation);
     Operation* const only = &operation;
     order.sort(std::span(&only, 1), board, false);
-    exposures.check(operation, order, races);
+    exposures.check(operation, order, races, causality);
+    if (contract != nullptr && contract->synchronizes) require_synchronization(operation, order, causality);
     symbolic.run(operation, order, contract);
   }
 };

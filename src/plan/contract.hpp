@@ -37,7 +37,8 @@ struct Promise {
 /// What holds for all ranks, before and after the collective.
 struct Contract {
   std::vector<Promise> ranks;
-  bool commutative = true;  ///< Reductions may combine in any order; otherwise exactly in the order of each value.
+  bool commutative = true;    ///< Reductions may combine in any order; otherwise exactly in the order of each value.
+  bool synchronizes = false;  ///< No rank is done before every rank has started.
 };
 
 }  // namespace tutti::plan

@@ -5,16 +5,18 @@
 
 namespace tutti::plan {
 
-void Exposures::check(const Operation& operation, const Order& order, const Races& races) {
+void Exposures::check(const Operation& operation, const Order& order, const Races& races, Causality& causality) {
   operation_ = &operation;
   collect(races);
   if (reads_.empty()) return;
   // Reads and late writes are watched in batches, so that memory stays bounded.
-  const std::size_t watched = reads_.size() + writes_.size();
-  for (std::size_t begin = 0; begin < watched; begin += batch) {
-    const std::size_t end = std::min(watched, begin + batch);
-    spread(order, begin, end);
-    look(begin, end);
+  const std::size_t all = reads_.size() + writes_.size();
+  for (std::size_t begin = 0; begin < all; begin += batch) {
+    const std::size_t end = std::min(all, begin + batch);
+    causality.begin(order, end - begin);
+    for (std::size_t i = begin; i < end; ++i) causality.mark(watched(i), i - begin);
+    causality.spread(operation, order);
+    look(causality, begin, end);
   }
   for (const Pair& pair : pairs_)
     if (!pair.ordered)
@@ -69,40 +71,17 @@ void Exposures::collect_writes(Node publish, const Races& races) {
   }
 }
 
-/// Hands on, in order, which of the watched steps [begin, end) come before each event.
-void Exposures::spread(const Order& order, std::size_t begin, std::size_t end) {
-  constexpr std::uint32_t none = static_cast<std::uint32_t>(-1);
-  words_ = (end - begin + 63) / 64;
-  bits_.assign(order.count() * words_, 0);
-  first_watched_.assign(order.count(), none);
-  next_watched_.assign(end - begin, none);
-  for (std::size_t i = begin; i < end; ++i) {
-    const Node event = operation_->event(watched(i));
-    next_watched_[i - begin] = first_watched_[event];
-    first_watched_[event] = static_cast<std::uint32_t>(i - begin);
-  }
-  for (const Node event : order.events()) {
-    std::uint64_t* const to = bits_.data() + event * words_;
-    order.for_each_before(event, [&](Node before) {
-      const std::uint64_t* const from = bits_.data() + before * words_;
-      for (std::size_t word = 0; word < words_; ++word) to[word] |= from[word];
-    });
-    for (std::uint32_t i = first_watched_[event]; i != none; i = next_watched_[i])
-      to[i / 64] |= std::uint64_t{1} << (i % 64);
-  }
-}
-
-void Exposures::look(std::size_t begin, std::size_t end) {
+void Exposures::look(const Causality& causality, std::size_t begin, std::size_t end) {
   const auto watches = [=](std::size_t index) { return index >= begin && index < end; };
   for (Pair& pair : pairs_) {
     const std::size_t write = reads_.size() + pair.write;
-    if (watches(pair.read) && has(operation_->event(watched(write)), pair.read - begin)) pair.ordered = true;
-    if (watches(write) && has(operation_->event(watched(pair.read)), write - begin)) pair.ordered = true;
+    if (watches(pair.read) && causality.has(watched(write), pair.read - begin)) pair.ordered = true;
+    if (watches(write) && causality.has(watched(pair.read), write - begin)) pair.ordered = true;
   }
   for (std::size_t i = begin; i < std::min(end, reads_.size()); ++i) {
     // The completion of the owner comes after all its steps.
     const Rank owner = operation_->rank_of(reads_[i].publish);
-    if (has(operation_->nodes() + static_cast<Node>(owner), i - begin)) reads_[i].seen_by_owner = true;
+    if (causality.has(operation_->nodes() + static_cast<Node>(owner), i - begin)) reads_[i].seen_by_owner = true;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <vector>
 
+#include "plan/causality.hpp"
 #include "plan/operation.hpp"
 #include "plan/order.hpp"
 #include "plan/races.hpp"
@@ -15,7 +16,7 @@ namespace tutti::plan {
 /// memory goes back to the user, before a reader is done.
 class Exposures {
  public:
-  void check(const Operation& operation, const Order& order, const Races& races);
+  void check(const Operation& operation, const Order& order, const Races& races, Causality& causality);
 
  private:
   struct Read {
@@ -38,9 +39,7 @@ class Exposures {
 
   void collect(const Races& races);
   void collect_writes(Node publish, const Races& races);
-  void spread(const Order& order, std::size_t begin, std::size_t end);
-  void look(std::size_t begin, std::size_t end);
-  bool has(Node event, std::size_t bit) const { return bits_[event * words_ + bit / 64] >> (bit % 64) & 1; }
+  void look(const Causality& causality, std::size_t begin, std::size_t end);
   Node watched(std::size_t index) const {
     return index < reads_.size() ? reads_[index].node : writes_[index - reads_.size()].node;
   }
@@ -49,9 +48,6 @@ class Exposures {
   std::vector<Read> reads_;
   std::vector<Write> writes_;
   std::vector<Pair> pairs_;
-  std::vector<std::uint64_t> bits_;  // per event: which watched steps are complete when the event is
-  std::vector<std::uint32_t> first_watched_, next_watched_;
-  std::size_t words_ = 0;
 };
 
 }  // namespace tutti::plan

@@ -82,9 +82,9 @@ Node Order::released(std::uint32_t operation, Rank rank) const {
   return completion(operation, rank) + static_cast<Node>(operations_[operation]->size());
 }
 
-Node Order::release(std::uint32_t operation, Rank rank, std::int32_t cell) const {
+Node Order::release(const Walk& walk, std::uint32_t operation, Rank rank, std::int32_t cell) const {
   const Node step = operations_[operation]->release_of(rank, cell);
-  return step == nothing ? completion(operation, rank) : event(operation, step);
+  return step == nothing ? completion(operation, rank) : event(walk, operation, step);
 }
 
 Order::Walk Order::begin(Node event) const {
@@ -101,10 +101,17 @@ Node Order::next(Walk& walk) const {
     if (before != nothing) return before;
     const Node send = walk.event - first_[walk.operation];
     if (walk.member != send || operation.partner(send) == nothing) return nothing;
+    if (walk.causes) return next_message(walk);
     walk.member = operation.partner(send);
     walk.reason = Reason::edges;
     walk.at = 0;
   }
+}
+
+/// A message arrives after it was sent.
+Node Order::next_message(Walk& walk) const {
+  const Operation& operation = *operations_[walk.operation];
+  return receives(operation.step(walk.member).verb) && walk.at++ == 0 ? operation.partner(walk.member) : nothing;
 }
 
 Node Order::next_of_member(Walk& walk) const {
@@ -136,12 +143,12 @@ Node Order::next_of_member(Walk& walk) const {
 Node Order::next_edge(Walk& walk) const {
   const Operation& operation = *operations_[walk.operation];
   const Node chosen = operation.chosen(walk.member);
-  if (chosen != nothing) return walk.at++ == 0 ? event(walk.operation, chosen) : nothing;
+  if (chosen != nothing) return walk.at++ == 0 ? event(walk, walk.operation, chosen) : nothing;
   const Plan& plan = operation.plan(operation.rank_of(walk.member));
   const Step& step = operation.step(walk.member);
   if (walk.at == step.last - step.first) return nothing;
   const Index before = plan.edges[step.first + walk.at++];
-  return event(walk.operation, operation.first_node(plan.rank) + before);
+  return event(walk, walk.operation, operation.first_node(plan.rank) + before);
 }
 
 /// The first steps of an operation wait for the rank's operation before it.
@@ -157,10 +164,10 @@ Node Order::next_cell(Walk& walk) const {
   const Step& step = operation.step(walk.member);
   if (step.verb != Verb::await || operation.cancelled(walk.member)) return nothing;
   if (step.peer != everyone)
-    return walk.at++ == 0 ? event(walk.operation, operation.publisher(step.peer, step.cell)) : nothing;
+    return walk.at++ == 0 ? event(walk, walk.operation, operation.publisher(step.peer, step.cell)) : nothing;
   if (static_cast<Rank>(walk.at) == operation.rank_of(walk.member)) ++walk.at;
   if (static_cast<Rank>(walk.at) >= operation.size()) return nothing;
-  return event(walk.operation, operation.publisher(static_cast<Rank>(walk.at++), step.cell));
+  return event(walk, walk.operation, operation.publisher(static_cast<Rank>(walk.at++), step.cell));
 }
 
 /// A cell is written when every rank has released the cell that lies a ring's length before it, and all of the
@@ -175,7 +182,8 @@ Node Order::next_reuse(Walk& walk) const {
   std::uint32_t owner = walk.operation;
   while (places_[owner].before > last) owner = places_[owner].previous;
   const std::uint32_t at = walk.at++;
-  if (at < size) return release(owner, static_cast<Rank>(at), static_cast<std::int32_t>(last - places_[owner].before));
+  if (at < size)
+    return release(walk, owner, static_cast<Rank>(at), static_cast<std::int32_t>(last - places_[owner].before));
   const std::uint32_t previous = places_[owner].previous;
   return previous == no_operation ? nothing : released(previous, static_cast<Rank>(at - size));
 }
@@ -190,11 +198,11 @@ Node Order::next_of_moment(Walk& walk) const {
     const Node node = operation.first_node(rank) + walk.at;
     if (node >= operation.first_node(rank + 1)) return nothing;
     ++walk.at;
-    return event(walk.operation, node);
+    return event(walk, walk.operation, node);
   }
   const Rank rank = static_cast<Rank>(moment - size);
   if (operation.cells() == 0 || walk.at == 2) return nothing;
-  if (walk.at++ == 0) return release(walk.operation, rank, operation.cells() - 1);
+  if (walk.at++ == 0) return release(walk, walk.operation, rank, operation.cells() - 1);
   const std::uint32_t previous = places_[walk.operation].previous;
   return previous == no_operation ? nothing : released(previous, rank);
 }

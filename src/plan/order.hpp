@@ -24,10 +24,12 @@ class Order {
   /// The number of all events of the only operation, steps or not.
   Node count() const { return first_.back(); }
 
-  /// Calls function(event) for everything that the event waits for directly.
+  /// Calls function(node) for everything of the only operation that surely happens before a step, a completion or a
+  /// release. Here a send does not wait for its receive: a transport may keep the message.
   template <class Function>
-  void for_each_before(Node event, Function function) const {
-    Walk walk = begin(event);
+  void for_each_cause(Node node, Function function) const {
+    Walk walk = begin(node);
+    walk.causes = true;
     for (Node before = next(walk); before != nothing; before = next(walk)) function(before);
   }
 
@@ -40,6 +42,7 @@ class Order {
     std::uint32_t operation = 0;
     Node member = nothing;
     Reason reason = Reason::edges;
+    bool causes = false;  // steps for themselves, not messages as one event
     std::uint32_t at = 0;
   };
   /// Where an operation's cells lie on its ring.
@@ -55,6 +58,7 @@ class Order {
   Walk begin(Node event) const;
   Node next(Walk& walk) const;
   Node next_of_member(Walk& walk) const;
+  Node next_message(Walk& walk) const;
   Node next_edge(Walk& walk) const;
   Node next_start(Walk& walk) const;
   Node next_cell(Walk& walk) const;
@@ -62,9 +66,9 @@ class Order {
   Node next_of_moment(Walk& walk) const;
   Node completion(std::uint32_t operation, Rank rank) const;
   Node released(std::uint32_t operation, Rank rank) const;
-  Node release(std::uint32_t operation, Rank rank, std::int32_t cell) const;
-  Node event(std::uint32_t operation, Node node) const {
-    return first_[operation] + operations_[operation]->event(node);
+  Node release(const Walk& walk, std::uint32_t operation, Rank rank, std::int32_t cell) const;
+  Node event(const Walk& walk, std::uint32_t operation, Node node) const {
+    return first_[operation] + (walk.causes ? node : operations_[operation]->event(node));
   }
   std::string describe(Node event) const;
   [[noreturn]] void refuse_cycle(Node event) const;

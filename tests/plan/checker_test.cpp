@@ -277,6 +277,30 @@ TEST(Checker, ExposedMemoryStaysPutUntilItsReadersAreDone) {
                  1, 1, "read it as exposed");
 }
 
+TEST(Checker, ASendMayBeDoneBeforeItsReceive) {
+  const std::string owner =
+      "a: copy input[0..4) -> output[0..4)\nb: publish 0 output[0..4) after a\nc: send input[0..0) to 1 #0\n";
+  const std::string reader =
+      "a: await 0 0 expects 4\nb: copy exposed[0]#0[0..4) -> output[0..4) after a\n"
+      "c: recv 0 from 0 #0 -> scratch[0..0) after b\n";
+  expect_refused(check(plans({owner, reader}), bcast(2, 4), board), 1, 1, "too early");
+}
+
+TEST(Checker, ABarrierLetsNobodyGoEarly) {
+  Contract barrier{{{}, {}, {}}, true, true};
+  const auto rank = [](Rank rank, bool edge) {
+    const std::string left = std::to_string((rank + 2) % 3), right = std::to_string((rank + 1) % 3);
+    return "a: send scratch[0..0) to " + right + " #0\nb: recv 0 from " + left + " #0 -> scratch[0..0)\n" +
+           "c: send scratch[0..0) to " + right + " #1" + (edge ? " after b" : "") + "\nd: recv 0 from " + left +
+           " #1 -> scratch[0..0)\n";
+  };
+  EXPECT_TRUE(check(plans({rank(0, true), rank(1, true), rank(2, true)}), barrier, board).ok);
+  expect_refused(check(plans({rank(0, true), rank(1, false), rank(2, true)}), barrier, board), 2, Verdict::no_step,
+                 "it can be done before rank 0 has started");
+  barrier.synchronizes = false;
+  EXPECT_TRUE(check(plans({rank(0, true), rank(1, false), rank(2, true)}), barrier, board).ok);
+}
+
 TEST(Checker, TriesEachChoiceOfAfterAny) {
   const std::string chooser =
       "a: await 1 0 expects 1\nb: await 2 0 expects 1\nc: copy input[0..1) -> output[0..1) after any a b\n";
