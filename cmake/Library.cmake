@@ -5,8 +5,11 @@ get_property(rooms GLOBAL PROPERTY TUTTI_ROOMS)
 list(TRANSFORM rooms REPLACE "(.+)" "$<TARGET_OBJECTS:tutti_\\1>" OUTPUT_VARIABLE objects)
 add_library(tutti SHARED ${objects})
 add_library(tutti::tutti ALIAS tutti)
-set_target_properties(tutti PROPERTIES LINKER_LANGUAGE CXX VERSION ${PROJECT_VERSION}
+set_target_properties(tutti PROPERTIES LINKER_LANGUAGE CXX
                       SOVERSION ${PROJECT_VERSION_MAJOR}.${PROJECT_VERSION_MINOR})
+if(NOT SKBUILD)  # A wheel cannot hold symbolic links: its library has one name, the soname.
+  set_target_properties(tutti PROPERTIES VERSION ${PROJECT_VERSION})
+endif()
 target_compile_features(tutti INTERFACE cxx_std_20)
 target_include_directories(tutti INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
@@ -22,11 +25,12 @@ file(RELATIVE_PATH prefix_from_pkgconfig /${CMAKE_INSTALL_LIBDIR}/pkgconfig /)
 configure_file(${CMAKE_CURRENT_LIST_DIR}/tutti.pc.in ${PROJECT_BINARY_DIR}/tutti.pc @ONLY)
 write_basic_package_version_file(${PROJECT_BINARY_DIR}/tutti-config-version.cmake COMPATIBILITY SameMinorVersion)
 
-install(TARGETS tutti EXPORT tutti COMPONENT library LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
-install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT library)
-install(EXPORT tutti NAMESPACE tutti:: FILE tutti-config.cmake DESTINATION ${package} COMPONENT library)
-install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake DESTINATION ${package} COMPONENT library)
-install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT library)
+install(TARGETS tutti EXPORT tutti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
+        NAMELINK_COMPONENT development)
+install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
+install(EXPORT tutti NAMESPACE tutti:: FILE tutti-config.cmake DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 # tutti_program(target): a program that people install; it finds the library beside it wherever both are moved.
 function(tutti_program target)

@@ -1,0 +1,58 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# Every target does its own set-up (Debian packages, .venv, build), and only what is missing of it.
+MAKEFLAGS += --no-print-directory
+PRESETS = release debug ci asan tsan fuzz
+JOBS ?= $(shell nproc)
+FUZZ_SECONDS ?= 60
+
+.DEFAULT_GOAL := help
+.PHONY: help build test demo bench lint format sanitize clean $(PRESETS:%=configure-%)
+
+help: ## Show this text
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1 \2/p' $(firstword $(MAKEFILE_LIST)) | awk '{printf "  %s %-9s", $$1, $$2; $$1 = $$2 = ""; print}'
+
+build: ## Build the library and the programs into build/release
+	@scripts/setup build
+	@$(MAKE) configure-release
+	@cmake --build --preset release --parallel $(JOBS)
+
+test: ## Build everything with -Werror into build/ci and run every test
+	@scripts/setup build test
+	@$(MAKE) configure-ci
+	@cmake --build --preset ci --parallel $(JOBS)
+	@scripts/test build/ci
+
+demo: ## Compress a real file on 1, 2 and 4 processes, and check and time it
+	@scripts/setup build demo
+	@$(MAKE) configure-release
+	@cmake --build --preset release --parallel $(JOBS)
+	@PATH=$(CURDIR)/build/release/bin:$$PATH .venv/bin/python apps/compress/demo.py
+
+bench: ## Run the benchmarks (BENCH=name for one of them)
+	@scripts/setup build bench
+	@$(MAKE) configure-release
+	@cmake --build --preset release --parallel $(JOBS)
+	@scripts/bench build/release $(BENCH)
+
+lint: ## Check format, clang-tidy, ruff, shellcheck and the rules of the tree
+	@scripts/setup build lint
+	@$(MAKE) configure-ci
+	@cmake --build --preset ci --target build.ninja >/dev/null
+	@scripts/lint build/ci
+
+format: ## Write C++ and Python in the project's format
+	@scripts/setup build lint
+	@git ls-files '*.hpp' '*.cpp' '*.h' '*.c' | xargs clang-format-16 -i
+	@.venv/bin/ruff format --quiet . && .venv/bin/ruff check --quiet --fix .
+
+sanitize: ## Run tests under ASan+UBSan, TSan and valgrind, and fuzz (FUZZ_SECONDS=60 each)
+	@scripts/setup build sanitize
+	@$(MAKE) configure-asan configure-tsan configure-fuzz configure-ci
+	@FUZZ_SECONDS=$(FUZZ_SECONDS) JOBS=$(JOBS) scripts/sanitize
+
+clean: ## Remove what was built (build/); .venv and ccache stay
+	@rm -rf build
+
+# Once configured, ninja notices by itself what makes a new configuration necessary.
+$(PRESETS:%=configure-%): configure-%:
+	@test -f build/$*/build.ninja -a build/$*/build.ninja -nt CMakePresets.json || cmake --preset $* >/dev/null

@@ -1,0 +1,96 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The shared library: what it links, what it shows, and that strangers' projects can use an installed copy."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+import pytest
+from conftest import ROOT, run
+
+OUTSIDE = pathlib.Path(__file__).parent / "outside"
+ALLOWED = {"libc.so.6", "libstdc++.so.6", "libm.so.6", "libgcc_s.so.1", "libpthread.so.0", "ld-linux-x86-64.so.2"}
+
+
+def version():
+    return re.search(r'TUTTI_VERSION "(.*)"', (ROOT / "include/tutti/version.h").read_text()).group(1)
+
+
+def test_links_nothing_but_the_runtime(library):
+    needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", library)))
+    assert "libc.so.6" in needed
+    assert needed <= ALLOWED
+
+
+def test_soname_carries_the_version(library):
+    soname = re.search(r"SONAME.*\[(.*)\]", run("readelf", "-d", library)).group(1)
+    assert soname == "libtutti.so." + ".".join(version().split(".")[:2])
+    assert library.resolve().name == "libtutti.so." + version()
+
+
+def test_shows_only_the_public_api(library):
+    names = run("nm", "-D", "-C", "--defined-only", "--format=just-symbols", library).splitlines()
+    # Templates of the standard library that it instantiates come out weak or unique; they do no harm.
+    ours = [name for name in names if "std::" not in name.split("(")[0] and "__gnu" not in name]
+    rooms = "|".join(path.name for path in (ROOT / "src").iterdir() if path.is_dir())
+    internal = [name for name in ours if re.search(rf"\btutti::({rooms})::", name.split("(")[0])]
+    strange = [name for name in ours if "tutti" not in name]
+    assert any("tutti::Error" in name for name in ours)
+    assert internal == []
+    assert strange == []
+
+
+def test_installs_every_public_header_and_no_other(prefix):
+    installed = {path.relative_to(prefix / "include") for path in (prefix / "include").rglob("*") if path.is_file()}
+    public = {path.relative_to(ROOT / "include") for path in (ROOT / "include/tutti").rglob("*") if path.is_file()}
+    assert installed == public
+
+
+def test_public_headers_stand_alone(prefix, tmp_path):
+    for header in sorted((prefix / "include/tutti").iterdir()):
+        compiler = ["gcc", "-std=c99", "-x", "c"] if header.suffix == ".h" else ["g++", "-std=c++20", "-x", "c++"]
+        source = tmp_path / "only.txt"
+        source.write_text(f"#include <tutti/{header.name}>\nint something;\n")
+        run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{prefix}/include", source)
+
+
+def test_outside_project_by_cmake(prefix, tmp_path):
+    run("cmake", "-S", OUTSIDE, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
+    run("cmake", "--build", tmp_path)
+    assert run(tmp_path / "outside") == f"tutti {version()}: rank 1 is gone\n"
+
+
+def pkgconfig(prefix, library, *question):
+    environment = {**os.environ, "PKG_CONFIG_PATH": str(library.parent / "pkgconfig")}
+    return run("pkg-config", *question, "tutti", env=environment).split()
+
+
+def by_pkgconfig(prefix, library, compiler, source, program):
+    flags = pkgconfig(prefix, library, "--cflags", "--libs")
+    run(*compiler, "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags, f"-Wl,-rpath,{library.parent}")
+    return run(program)
+
+
+def test_pkgconfig_knows_the_version(prefix, library):
+    assert pkgconfig(prefix, library, "--modversion") == [version()]
+
+
+@pytest.mark.parametrize(
+    ("compiler", "source"),
+    [(("g++", "-std=c++20"), "outside.cpp"), (("gcc", "-std=c99", "-Wpedantic"), "outside.c")],
+    ids=["c++", "c"],
+)
+def test_outside_project_by_pkgconfig(prefix, library, tmp_path, compiler, source):
+    output = by_pkgconfig(prefix, library, compiler, OUTSIDE / source, tmp_path / "outside")
+    assert output == f"tutti {version()}: rank 1 is gone\n"
+
+
+def test_cmake_refuses_another_version(prefix, tmp_path):
+    (tmp_path / "CMakeLists.txt").write_text(
+        "cmake_minimum_required(VERSION 3.25)\nproject(outside CXX)\nfind_package(tutti 99.0 REQUIRED CONFIG)\n"
+    )
+    command = ["cmake", "-S", tmp_path, "-B", tmp_path / "build", f"-DCMAKE_PREFIX_PATH={prefix}"]
+    done = subprocess.run(command, capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert 'requested version "99.0"' in " ".join(done.stderr.split())
