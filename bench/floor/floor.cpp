@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "floor.hpp"
+
+#include <fcntl.h>
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <sys/utsname.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <atomic>
+#include <cerrno>
+#include <csignal>
+#include <cstdint>
+#include <cstdio>
+#include <cstring>
+#include <fstream>
+#include <memory>
+#include <stdexcept>
+
+#include "base/clock.hpp"
+#include "host/futex.hpp"
+#include "host/topology.hpp"
+
+namespace tutti::bench {
+namespace {
+
+using base::now;
+using Word = std::atomic<std::uint32_t>;
+constexpr std::size_t line = 128;
+
+void expect(bool good, const char* what) {
+  if (!good) throw std::runtime_error(std::string("floor: wrong result: ") + what);
+}
+
+void pin(int cpu) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET(cpu, &set);
+  expect(sched_setaffinity(0, sizeof set, &set) == 0, "cannot pin");
+}
+
+/// Puts this process's affinity back.
+class Affinity {
+ public:
+  Affinity() { sched_getaffinity(0, sizeof set_, &set_); }
+  ~Affinity() { sched_setaffinity(0, sizeof set_, &set_); }
+  Affinity(const Affinity&) = delete;
+  Affinity& operator=(const Affinity&) = delete;
+
+ private:
+  cpu_set_t set_;
+};
+
+/// Zeroed memory that forked processes share.
+class Shared {
+ public:
+  explicit Shared(std::size_t bytes) : bytes_(bytes) {
+    memory_ = mmap(nullptr, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    expect(memory_ != MAP_FAILED, "no memory");
+  }
+  ~Shared() { munmap(memory_, bytes_); }
+  Shared(const Shared&) = delete;
+  Shared& operator=(const Shared&) = delete;
+  std::byte* bytes() const { return static_cast<std::byte*>(memory_); }
+  Word& word(std::size_t i) const { return *reinterpret_cast<Word*>(bytes() + i * line); }
+
+ private:
+  void* memory_;
+  std::size_t bytes_;
+};
+
+/// A forked process; it ends with its parent.
+class Process {
+ public:
+  template <class Body>
+  explicit Process(Body body) {
+    std::fflush(nullptr);
+    pid_ = fork();
+    expect(pid_ >= 0, "cannot fork");
+    if (pid_ > 0) return;
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    body();
+    _exit(0);
+  }
+  ~Process() {
+    kill(pid_, SIGKILL);
+    waitpid(pid_, nullptr, 0);
+  }
+  Process(const Process&) = delete;
+  Process& operator=(const Process&) = delete;
+  pid_t pid() const { return pid_; }
+
+ private:
+  pid_t pid_;
+};
+
+/// `batches` samples, each the mean of `rounds` runs of `body`; one batch before them does not count.
+template <class Body>
+Samples sample(int batches, int rounds, double parts, Body body) {
+  Samples samples;
+  for (int batch = -1; batch < batches; ++batch) {
+    const std::uint64_t start = now();
+    for (int i = 0; i < rounds; ++i) body();
+    const std::uint64_t took = now() - start;
+    if (batch >= 0) samples.values.push_back(static_cast<double>(took) / rounds / parts);
+  }
+  return samples;
+}
+
+}  // namespace
+
+double Samples::quantile(double q) const {
+  if (values.empty()) return 0;
+  std::vector<double> sorted = values;
+  std::sort(sorted.begin(), sorted.end());
+  return sorted[static_cast<std::size_t>(q * static_cast<double>(sorted.size() - 1) + 0.5)];
+}
+
+std::string machine() {
+  std::string model = "unknown processor", row;
+  std::ifstream cpus("/proc/cpuinfo");
+  while (std::getline(cpus, row))
+    if (row.rfind("model name", 0) == 0 && row.find(':') != std::string::npos) {
+      model = row.substr(row.find(':') + 2);
+      break;
+    }
+  utsname system{};
+  uname(&system);
+  return model + "; cores: " + host::usable_cores().why + "; " + system.sysname + " " + system.release;
+}
+
+Samples line_one_way(int cpu, int other_cpu) {
+  const Affinity affinity;
+  const Shared shared(2 * line);
+  Word &ping = shared.word(0), &pong = shared.word(1);
+  const Process other([&] {
+    pin(other_cpu);
+    for (std::uint32_t turn = 1;; ++turn) {
+      while (ping.load(std::memory_order_acquire) != turn) {
+      }
+      pong.store(turn, std::memory_order_release);
+    }
+  });
+  pin(cpu);
+  std::uint32_t turn = 0;
+  Samples samples = sample(200, 1000, 2, [&] {
+    ping.store(++turn, std::memory_order_release);
+    while (pong.load(std::memory_order_acquire) != turn) {
+    }
+  });
+  expect(turn == 201'000 && pong.load() == turn, "ping-pong");
+  return samples;
+}
+
+Samples yield_hand_over(int cpu, int processes) {
+  const Affinity affinity;
+  const Shared shared(2 * line);
+  Word &turn = shared.word(0), &count = shared.word(1);
+  const auto all = static_cast<std::uint32_t>(processes);
+  std::vector<std::unique_ptr<Process>> others;
+  for (std::uint32_t self = 1; self < all; ++self)
+    others.push_back(std::make_unique<Process>([&, self] {
+      pin(cpu);
+      for (;;) {
+        while (turn.load(std::memory_order_acquire) != self) sched_yield();
+        count.fetch_add(1, std::memory_order_relaxed);
+        turn.store((self + 1) % all, std::memory_order_release);
+      }
+    }));
+  pin(cpu);
+  Samples samples = sample(60, 200, processes, [&] {
+    turn.store(1 % all, std::memory_order_release);
+    while (turn.load(std::memory_order_acquire) != 0) sched_yield();
+  });
+  expect(count.load() == 61 * 200 * (all - 1), "turns");
+  return samples;
+}
+
+Samples futex_wake_up(int cpu, int other_cpu) {
+  const Affinity affinity;
+  const Shared shared(4 * line);
+  Word &bell = shared.word(0), &awake = shared.word(1);
+  auto& time = *reinterpret_cast<std::atomic<std::uint64_t>*>(&shared.word(2));
+  const Process sleeper([&] {
+    pin(other_cpu);
+    for (std::uint32_t heard = 0;; ++heard) {
+      while (bell.load(std::memory_order_acquire) == heard) host::futex_wait(bell, heard, 1'000'000'000);
+      time.store(now(), std::memory_order_relaxed);
+      awake.store(heard + 1, std::memory_order_release);
+    }
+  });
+  pin(cpu);
+  Samples samples;
+  for (std::uint32_t i = 1; i <= 2000; ++i) {
+    const timespec while_it_falls_asleep{0, 100'000};
+    nanosleep(&while_it_falls_asleep, nullptr);
+    const std::uint64_t start = now();
+    bell.store(i, std::memory_order_release);
+    host::futex_wake_all(bell);
+    while (awake.load(std::memory_order_acquire) != i) sched_yield();
+    const std::uint64_t woken = time.load(std::memory_order_relaxed);
+    expect(woken >= start, "woken before the bell");
+    samples.values.push_back(static_cast<double>(woken - start));
+  }
+  return samples;
+}
+
+Samples memory_copy(std::size_t bytes) {
+  std::vector<std::byte> source(bytes, std::byte{1}), target(bytes, std::byte{2});
+  const int rounds = static_cast<int>(std::max<std::size_t>(1, (1 << 20) / bytes));
+  Samples samples = sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] {
+    std::memcpy(target.data(), source.data(), bytes);
+    asm volatile("" : : "r"(target.data()) : "memory");
+  });
+  expect(source == target, "memcpy");
+  return samples;
+}
+
+Samples remote_read(std::size_t bytes, std::string& why) {
+  const Shared ready(line);
+  std::vector<std::byte> source(bytes, std::byte{1}), target(bytes, std::byte{2});
+  const Process owner([&] {
+    std::fill(source.begin(), source.end(), std::byte{3});
+    ready.word(0).store(1, std::memory_order_release);
+    for (;;) pause();
+  });
+  while (ready.word(0).load(std::memory_order_acquire) == 0) sched_yield();
+  const iovec to{target.data(), bytes}, from{source.data(), bytes};
+  if (process_vm_readv(owner.pid(), &to, 1, &from, 1, 0) < 0) {
+    why = std::strerror(errno);
+    return {};
+  }
+  const int rounds = static_cast<int>(std::max<std::size_t>(1, (1 << 20) / bytes));
+  Samples samples = sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] {
+    expect(process_vm_readv(owner.pid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes), "short read");
+  });
+  expect(std::all_of(target.begin(), target.end(), [](std::byte b) { return b == std::byte{3}; }), "bytes read");
+  return samples;
+}
+
+Samples clock_read() {
+  std::uint64_t last = now();
+  return sample(50, 10000, 1, [&] {
+    const std::uint64_t time = now();
+    expect(time >= last, "the clock went back");
+    last = time;
+  });
+}
+
+Samples fence() {
+  Word word{0};
+  return sample(50, 10000, 1, [&] {
+    word.store(1, std::memory_order_release);
+    host::full_fence();
+  });
+}
+
+}  // namespace tutti::bench

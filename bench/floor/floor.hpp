@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What this machine can do at best: the floors that Tutti's own times are given against, measured in the same run.
+#pragma once
+
+#include <cstddef>
+#include <string>
+#include <vector>
+
+namespace tutti::bench {
+
+/// Samples of one quantity. Every measurement checks its own result and throws std::runtime_error when it is wrong.
+struct Samples {
+  std::vector<double> values;
+  double quantile(double q) const;
+  double median() const { return quantile(0.5); }
+};
+
+/// The machine, in one line: processor, cores that may be used and why, kernel.
+std::string machine();
+
+/// Nanoseconds for one changed cache line to be seen by a process on another core (half a round trip).
+Samples line_one_way(int cpu, int other_cpu);
+/// Nanoseconds from one process's sched_yield to the next of `processes` processes on one core, each yielding until it
+/// is its turn.
+Samples yield_hand_over(int cpu, int processes);
+/// Nanoseconds from before FUTEX_WAKE to the sleeper running again.
+Samples futex_wake_up(int cpu, int other_cpu);
+/// Nanoseconds of one memcpy of so many bytes, source and target touched before.
+Samples memory_copy(std::size_t bytes);
+/// Nanoseconds of one process_vm_readv of so many bytes from another process. Empty where the kernel refuses; then
+/// `why` says so.
+Samples remote_read(std::size_t bytes, std::string& why);
+/// Nanoseconds of reading the clock, and of a full fence after a store.
+Samples clock_read();
+Samples fence();
+
+}  // namespace tutti::bench

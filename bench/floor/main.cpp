@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti-floor: prints what the machine can do at best. Medians, with the tenth and ninetieth percentile.
+#include <cstdio>
+#include <exception>
+#include <string>
+
+#include "floor.hpp"
+#include "host/topology.hpp"
+
+namespace {
+
+using namespace tutti::bench;
+
+void row(const char* what, const Samples& samples) {
+  std::printf("%-44s %9.0f ns   (p10 %.0f, p90 %.0f, %zu samples)\n", what, samples.median(), samples.quantile(0.1),
+              samples.quantile(0.9), samples.values.size());
+}
+
+double gigabytes_per_second(std::size_t bytes, const Samples& samples) {
+  return static_cast<double>(bytes) / samples.median();
+}
+
+void copies() {
+  std::string why;
+  std::printf("%-12s %14s %20s\n", "bytes", "memcpy GB/s", "process_vm_readv GB/s");
+  for (std::size_t bytes = 4096; bytes <= 64u << 20; bytes *= 4) {
+    std::printf("%-12zu %14.2f", bytes, gigabytes_per_second(bytes, memory_copy(bytes)));
+    const Samples remote = remote_read(bytes, why);
+    if (remote.values.empty())
+      std::printf(" %20s\n", ("refused: " + why).c_str());
+    else
+      std::printf(" %20.2f\n", gigabytes_per_second(bytes, remote));
+  }
+}
+
+int run() {
+  std::printf("%s\n", machine().c_str());
+  const tutti::host::Cores cores = tutti::host::usable_cores();
+  const int first = tutti::host::bind_target(cores, 0, 2), second = tutti::host::bind_target(cores, 1, 2);
+  row("clock read", clock_read());
+  row("store and full fence", fence());
+  if (cores.list.size() > 1)
+    row("cache line, one way between cores", line_one_way(first, second));
+  else
+    std::printf("cache line, one way: there is one core only\n");
+  for (const int processes : {2, 4, 8})
+    row(("sched_yield hand-over, " + std::to_string(processes) + " processes on a core").c_str(),
+        yield_hand_over(first, processes));
+  row("futex wake-up, same core", futex_wake_up(first, first));
+  if (cores.list.size() > 1) row("futex wake-up, other core", futex_wake_up(first, second));
+  copies();
+  return 0;
+}
+
+}  // namespace
+
+int main() {
+  try {
+    return run();
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "%s\n", error.what());
+    return 1;
+  }
+}
