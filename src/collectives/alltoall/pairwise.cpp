@@ -1,27 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Pairwise: like linear, but one send and one receive at a time: in round s everybody sends to the rank s ahead.
-// Bandwidth: for large blocks and many ranks, where everything at once would clog the network. The edges from round to
-// round keep this pace and nothing else. Thakur, Rabenseifner, Gropp 2005, doi 10.1177/1094342005051521. Cost: (P - 1)
-// (alpha + beta n).
+// Pairwise: in round s the ranks whose sum is s (modulo P) swap their blocks. In place a swap needs one block of
+// scratch, free again for the next round; nothing else is copied. Bandwidth: nothing is forwarded; for buffers so large
+// that a second one does not fit. Without in place no round waits for another. Cost: (P - 1) (alpha + beta n).
 //
-//     P = 4    round 1  0>1 1>2 2>3 3>0
-//              round 2  0>2 1>3 2>0 3>1
-//              round 3  0>3 1>0 2>1 3>2
-#include "collectives/alltoall/exchange.hpp"
+//     P = 4    round 0   1=3          0 and 2 have their own block
+//              round 1   0=1  2=3
+//              round 2   0=2          1 and 3 have their own block
+//              round 3   0=3  1=2
+#include "collectives/algorithm.hpp"
 
 namespace tutti::collectives::alltoall {
+namespace {
+
+Count largest_block(const Shape& shape) {
+  return shape.recv_counts.empty() ? shape.count : *std::ranges::max_element(shape.recv_counts);
+}
+
+}  // namespace
 
 plan::Plan pairwise(const Shape& shape) {
   Writer b(shape);
-  const Outgoing out = outgoing(b, shape);
-  Handle sent, received;
-  for (Rank step = 1; step < shape.size; ++step) {
-    const Rank to = around(shape.rank + step, shape.size), from = around(shape.rank - step, shape.size);
-    const auto t = static_cast<std::size_t>(to), f = static_cast<std::size_t>(from);
-    const Handle send = b.send(to, out.block[t]).after({sent, out.ready[t]});
-    const Handle recv = b.recv(from, output_block(shape, from)).after({received, out.ready[f]});
-    if (send.exists()) sent = send;
-    if (recv.exists()) received = recv;
+  const Slice spare = b.scratch(shape.in_place ? largest_block(shape) : 0);
+  Handle stored;  // after which `spare` may be written again
+  for (Rank round = 0; round < shape.size; ++round) {
+    const Rank other = around(round - shape.rank, shape.size);
+    const Slice home = output_block(shape, other), mine = shape.in_place ? home : input_block(shape, other);
+    if (other == shape.rank) {
+      b.copy(mine, home);
+      continue;
+    }
+    const Handle sent = b.send(other, mine);
+    const Slice target = shape.in_place ? spare.part(0, home.count) : home;
+    const Handle received = b.recv(other, target).after(stored);
+    const Handle copied = b.copy(target, home).after({sent, received});
+    if (copied.exists()) stored = copied;
   }
   return b.build();
 }
