@@ -43,6 +43,12 @@ Message* Matching::expect(Transfer& receive) {
   return message;
 }
 
+Message* Matching::expect_again(Transfer& receive) {
+  Message* message = unexpected_.take(receive.peer, receive.tag);
+  if (message == nullptr) posted_.push_front(receive);
+  return message;
+}
+
 bool Matching::keep(Message& message) {
   if (!forgotten_.empty() && forgotten_.contains(message.tag.context)) return false;
   unexpected_.push(message);
@@ -53,31 +59,6 @@ Message* Matching::retract(Peer peer, const Tag& tag, std::uint64_t handle) {
   return unexpected_.take_if(peer, tag, [&](const Message& message) {
     return message.announced && message.peer == peer && message.handle == handle;
   });
-}
-
-std::uint64_t Outstanding::add(Transfer& transfer) {
-  if (free_.empty()) {
-    free_.push_back(static_cast<std::uint32_t>(slots_.size()));
-    slots_.emplace_back();
-  }
-  const std::uint32_t slot = free_.back();
-  free_.pop_back();
-  slots_[slot].transfer = &transfer;
-  return name(slot);
-}
-
-Transfer* Outstanding::find(std::uint64_t handle) const {
-  const std::size_t slot = handle & 0xffffffffu;
-  if (slot >= slots_.size() || slots_[slot].generation != handle >> 32) return nullptr;
-  return slots_[slot].transfer;
-}
-
-void Outstanding::remove(std::uint64_t handle) {
-  if (find(handle) == nullptr) return;
-  const std::size_t slot = handle & 0xffffffffu;
-  slots_[slot].transfer = nullptr;
-  ++slots_[slot].generation;
-  free_.push_back(static_cast<std::uint32_t>(slot));
 }
 
 }  // namespace tutti::transport

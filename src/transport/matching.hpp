@@ -24,6 +24,7 @@ struct Message {
   std::uint64_t address = 0;     ///< announced: where they lie there.
   std::uint64_t handle = 0;      ///< announced: the sender's name for its transfer.
   std::vector<std::byte> bytes;  ///< Otherwise they are here.
+  std::uint32_t slot = 0;        ///< For the transport.
   std::uint64_t arrival = 0;     ///< For the transport.
   Message* next = nullptr;
 };
@@ -37,6 +38,14 @@ class TagTable {
   void push(Node& node) {
     if (count_ >= 2 * buckets_.size()) grow();
     append(bucket(node.peer, node.tag), node);
+    ++count_;
+  }
+  /// As push, but before all others of its peer and tag.
+  void push_front(Node& node) {
+    Bucket& home = bucket(node.peer, node.tag);
+    node.next = home.first;
+    home.first = &node;
+    if (home.last == nullptr) home.last = &node;
     ++count_;
   }
   /// The first node of this peer and tag, unlinked; nullptr when there is none.
@@ -117,6 +126,8 @@ class Matching {
 
   /// The first message for this receive, which is the caller's then; or nullptr and the receive is posted.
   Message* expect(Transfer& receive);
+  /// As expect, for a receive that was posted before: it stays ahead of those that were posted after it.
+  Message* expect_again(Transfer& receive);
   /// The first receive posted for a message of this peer and tag, no longer posted; nullptr when there is none.
   Transfer* find(Peer peer, const Tag& tag) { return posted_.take(peer, tag); }
   /// Keeps a message until its receive comes. False when its group was forgotten: the caller drops it.
@@ -151,38 +162,6 @@ class Matching {
   std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
   std::vector<std::unique_ptr<Message>> nodes_;  // every node there is
   Message* free_ = nullptr;
-};
-
-/// Names for a sender's unfinished transfers that a peer may send back late, twice or made up.
-class Outstanding {
- public:
-  std::uint64_t add(Transfer& transfer);
-  /// nullptr when the name is not (or no longer) one of ours, or its transfer was cancelled.
-  Transfer* find(std::uint64_t handle) const;
-  /// Ends the name.
-  void remove(std::uint64_t handle);
-  /// Ends every name whose transfer goes to `peer`, handing each transfer to `consume`.
-  template <class Consume>
-  void remove_peer(Peer peer, Consume consume) {
-    for (std::size_t i = 0; i < slots_.size(); ++i) {
-      Transfer* transfer = slots_[i].transfer;
-      if (transfer == nullptr || transfer->peer != peer) continue;
-      const std::uint64_t handle = name(i);
-      consume(*transfer, handle);
-      remove(handle);
-    }
-  }
-
- private:
-  struct Slot {
-    Transfer* transfer = nullptr;
-    std::uint32_t generation = 1;
-  };
-  std::uint64_t name(std::size_t slot) const {
-    return static_cast<std::uint64_t>(slots_[slot].generation) << 32 | slot;
-  }
-  std::vector<Slot> slots_;
-  std::vector<std::uint32_t> free_;
 };
 
 }  // namespace tutti::transport

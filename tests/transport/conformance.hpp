@@ -45,8 +45,10 @@ class Endpoint {
 
   void send(Transfer& transfer) { transport_.send(transfer); }
   void recv(Transfer& transfer) { transport_.recv(transfer); }
-  /// One round of progress; waits a little when nothing moved. Tells the transport of deaths.
+  /// One round of progress, for somebody who waits: may sleep when nothing moved. Tells the transport of deaths.
   void step();
+  /// One round of progress, for somebody who has other things to do.
+  void glance(int times = 1);
   /// Steps until the transfer has ended.
   void wait(const Transfer& transfer);
   void wait(const std::vector<Transfer>& transfers);
@@ -55,7 +57,11 @@ class Endpoint {
   /// As barrier, but with progress.
   void meet();
   /// Lets other ranks run.
-  virtual void pause() = 0;
+  virtual void yield() = 0;
+  /// As yield, or sleeps until one wakes this one; `awake` ends the wait.
+  virtual void pause() { yield(); }
+  virtual void awake() {}
+  virtual void wake_all() {}
   /// This rank is no more: SIGKILL where it is a process.
   [[noreturn]] virtual void die() = 0;
 

@@ -50,7 +50,7 @@ void receive_all(Endpoint& self, Peer from, const std::vector<std::size_t>& size
     transfers.push_back(transfer(from, tag(one_tag ? 1 : static_cast<std::uint32_t>(i)), buffers[i]));
   for (const std::size_t i : order) {
     self.recv(transfers[i]);
-    if (i % 3 == 0) self.step();
+    if (i % 3 == 0) self.glance();
   }
   self.wait(transfers);
   for (std::size_t i = 0; i < sizes.size(); ++i) {
@@ -142,7 +142,7 @@ TEST_P(Conformance, sizes_around_limits_unexpected) {
     if (self.rank() == 0) {
       send_all(self, 1, sizes, false);
     } else {
-      for (int i = 0; i < 200; ++i) self.step();
+      self.glance(200);
       receive_all(self, 0, sizes, false, shuffled(sizes.size(), self.seed()));
     }
   });
@@ -161,7 +161,7 @@ TEST_P(Conformance, all_send_large_first) {
       receives.push_back(transfer(other, tag(1), in[static_cast<std::size_t>(other)]));
     }
     for (Transfer& send : sends) self.send(send);
-    for (int i = 0; i < 20; ++i) self.step();
+    self.glance(20);
     for (Transfer& receive : receives) self.recv(receive);
     self.wait(sends);
     self.wait(receives);
@@ -228,7 +228,7 @@ TEST_P(Conformance, a_flood_of_unexpected_messages) {
       self.meet();
       return;
     }
-    for (int i = 0; i < 100; ++i) self.step();
+    self.glance(100);
     for (Rank from = 1; from < self.size(); ++from)
       receive_all(self, from, sizes, false, shuffled(count, self.seed() + static_cast<std::uint64_t>(from)));
     self.meet();
@@ -290,7 +290,7 @@ void random_traffic(Endpoint& self, int messages) {
   base::Random pace(self.seed() + static_cast<std::uint64_t>(self.rank()));
   for (std::size_t i = 0; i < mine.size(); ++i) {
     mine[i].to >= 0 ? self.send(transfers[i]) : self.recv(transfers[i]);
-    if (pace.once_in(3)) self.step();
+    if (pace.once_in(3)) self.glance();
   }
   self.wait(transfers);
   for (std::size_t i = 0; i < mine.size(); ++i) {

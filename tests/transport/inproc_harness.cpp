@@ -21,7 +21,7 @@ class InprocEndpoint final : public Endpoint {
   InprocEndpoint(Rank rank, int size, Transport& transport, Shared& shared, std::uint64_t seed,
                  host::Scheduler* scheduler)
       : Endpoint(rank, size, transport, shared, seed), scheduler_(scheduler) {}
-  void pause() override {
+  void yield() override {
     if (scheduler_ != nullptr)
       scheduler_->yield();
     else

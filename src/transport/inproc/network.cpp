@@ -9,6 +9,7 @@
 
 #include "base/hash.hpp"
 #include "transport/matching.hpp"
+#include "transport/names.hpp"
 
 namespace tutti::transport::inproc {
 
@@ -119,14 +120,14 @@ class Port final : public Transport {
   void arrive(Message& message);
   void complete(Transfer& receive, Message& message);
   void discard(Message& message);
-  void retract(const Transfer& transfer, std::uint64_t handle);
+  bool retract(const Transfer& transfer, std::uint64_t handle);
   void tell_senders();
 
   std::shared_ptr<Network::State> state_;
   Rank rank_;
   Mailbox& mine_;
   Capabilities capabilities_;
-  Outstanding sends_;
+  Names<Transfer*> sends_;  // announced and not yet received
   std::vector<bool> lost_;
   std::vector<std::uint64_t> finished_;  // taken from the mailbox; kept for its memory
   std::vector<Finished> released_;       // senders to be told, once the lock is given back
@@ -139,7 +140,7 @@ void Port::send(Transfer& transfer) {
     return;
   }
   const bool announced = transfer.size > capabilities_.eager;
-  const std::uint64_t handle = announced ? sends_.add(transfer) : 0;
+  const std::uint64_t handle = announced ? sends_.add(&transfer) : 0;
   transfer.link = reinterpret_cast<void*>(static_cast<std::uintptr_t>(handle));
   Mailbox& theirs = state_->mailbox(transfer.peer);
   {
@@ -182,24 +183,26 @@ void Port::recv(Transfer& transfer) {
 void Port::cancel(Transfer& transfer) {
   if (transfer.state != State::pending) return;
   const auto handle = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(transfer.link));
-  if (handle != 0 && sends_.find(handle) == &transfer) {
-    retract(transfer, handle);
+  Transfer** const send = sends_.find(handle);
+  if (send != nullptr && *send == &transfer) {
+    transfer.state = retract(transfer, handle) ? State::cancelled : State::done;
     sends_.remove(handle);
   } else {
     const std::lock_guard lock(mine_.mutex);
     mine_.matching.withdraw(transfer);
+    transfer.state = State::cancelled;
   }
-  transfer.state = State::cancelled;
 }
 
-/// Takes an announcement back from its receiver. Where it is not found, the receiver has copied already.
-void Port::retract(const Transfer& transfer, std::uint64_t handle) {
+/// Takes an announcement back from its receiver. Where it is not found, the receiver is done with it already.
+bool Port::retract(const Transfer& transfer, std::uint64_t handle) {
   Mailbox& theirs = state_->mailbox(transfer.peer);
   const std::lock_guard lock(theirs.mutex);
   Message* message = theirs.inbox.take_if(
       [&](const Message& other) { return other.announced && other.peer == rank_ && other.handle == handle; });
   if (message == nullptr) message = theirs.matching.retract(rank_, transfer.tag, handle);
   if (message != nullptr) theirs.matching.recycle(*message);
+  return message != nullptr;
 }
 
 bool Port::progress() {
@@ -216,7 +219,7 @@ bool Port::progress() {
     mine_.filled.store(!mine_.inbox.empty(), std::memory_order_relaxed);
   }
   for (const std::uint64_t handle : finished_) {
-    if (Transfer* transfer = sends_.find(handle)) transfer->state = State::done;
+    if (Transfer** transfer = sends_.find(handle)) (*transfer)->state = State::done;
     sends_.remove(handle);
     moved = true;
   }
@@ -275,9 +278,11 @@ void Port::peer_lost(Peer peer) {
       arrive(*message);
     mine_.matching.lose(peer, [&](Message& message) { discard(message); });
   }
-  sends_.remove_peer(peer, [&](Transfer& transfer, std::uint64_t handle) {
-    retract(transfer, handle);
-    transfer.state = State::lost;
+  sends_.for_each([&](std::uint64_t handle, Transfer* transfer) {
+    if (transfer->peer != peer) return;
+    retract(*transfer, handle);
+    transfer->state = State::lost;
+    sends_.remove(handle);
   });
   tell_senders();
 }

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/shm/copy.hpp"
+
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstring>
+#include <ctime>
+
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
+#include "base/hash.hpp"
+#include "transport/shm/wire.hpp"
+
+namespace tutti::transport::shm {
+
+namespace {
+
+constexpr std::uint64_t patience = 5'000'000'000;  // nanoseconds until a neighbour must have come
+
+Pair& own_block(host::Segment& segment, Rank rank) {
+  const host::Offset offset = segment.header().pairs + host::pair_offset(segment.size(), rank, rank);
+  return *reinterpret_cast<Pair*>(segment.at(offset, sizeof(Pair)));
+}
+
+/// '0'..'3', or 0 where the kernel has no Yama.
+char yama_scope() {
+  const base::Descriptor file(open("/proc/sys/kernel/yama/ptrace_scope", O_RDONLY | O_CLOEXEC));
+  char scope = 0;
+  if (!file || read(file.get(), &scope, 1) != 1) return 0;
+  return scope;
+}
+
+/// Waits for the neighbour's offer; false when it never comes.
+bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block) {
+  const std::uint64_t start = base::now();
+  while (block.probe_address.load(std::memory_order_acquire) == 0) {  // partner: the store in offer_word_to_read
+    if (base::now() - start > patience) return false;
+    const host::Life life = segment.process(neighbour).life.load(std::memory_order_acquire);
+    if (life == host::Life::dead || life == host::Life::left) return false;
+    const timespec pause{0, 50'000};
+    nanosleep(&pause, nullptr);
+  }
+  return true;
+}
+
+void offer_word_to_read(Pair& block, Rank self) {
+  static std::uint64_t word;
+  word = base::combine(static_cast<std::uint64_t>(getpid()), static_cast<std::uint64_t>(self));
+  block.probe_value.store(word, std::memory_order_relaxed);
+  block.probe_address.store(reinterpret_cast<std::uintptr_t>(&word), std::memory_order_release);
+}
+
+}  // namespace
+
+int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
+  std::size_t done = 0;
+  while (done < to.size()) {
+    const iovec local{to.data() + done, to.size() - done};
+    const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + done)), to.size() - done};
+    const ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+    if (n > 0)
+      done += static_cast<std::size_t>(n);
+    else if (n == 0)
+      return EFAULT;
+    else if (errno != EINTR)
+      return errno;
+  }
+  return 0;
+}
+
+SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed) {
+  const char scope = yama_scope();
+  // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.
+  if (allowed && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+  offer_word_to_read(own_block(segment, self), self);
+  if (!allowed) return {false, "process_vm_readv is switched off"};
+
+  const Rank neighbour = (self + 1) % segment.size();
+  const Pair& block = own_block(segment, neighbour);
+  const std::string who = "rank " + std::to_string(neighbour);
+  if (!await_offer(segment, neighbour, block)) return {false, who + " did not come in time to be read"};
+  std::uint64_t found = 0;
+  const int error = read_memory(segment.process(neighbour).pid, block.probe_address.load(std::memory_order_acquire),
+                                std::as_writable_bytes(std::span(&found, 1)));
+  const std::string yama = scope == 0 ? "" : std::string(" (kernel.yama.ptrace_scope is ") + scope + ")";
+  if (error != 0) return {false, "process_vm_readv from " + who + ": " + std::strerror(error) + yama};
+  if (found != block.probe_value.load(std::memory_order_relaxed))
+    return {false, who + " has another process number here (a container?)"};
+  return {true, "process_vm_readv works" + yama};
+}
+
+}  // namespace tutti::transport::shm

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Point-to-point between the processes of a host, through the segment's pair area.
+#pragma once
+
+#include <cstddef>
+#include <functional>
+#include <memory>
+
+#include "host/segment.hpp"
+#include "transport/transport.hpp"
+
+namespace tutti::transport::shm {
+
+struct Options {
+  std::size_t eager = 4096;                  ///< Largest message that goes through the ring at once; 16 KiB at most.
+  std::size_t piece = std::size_t{1} << 20;  ///< Bytes of a large message that one call of `progress` reads.
+  bool single_copy = true;                   ///< False: as where process_vm_readv is forbidden.
+  std::function<void(Peer)> wake;            ///< Called when something was put before a process: Waiting::ring(peer).
+};
+
+/// The transport of process `self`, which has entered the segment. Waits a few seconds at most for rank self + 1 to do
+/// the same, to find out whether they may read each other's memory. One per process and segment.
+std::unique_ptr<Transport> connect(std::shared_ptr<host::Segment> segment, Rank self, Options options = {});
+
+}  // namespace tutti::transport::shm

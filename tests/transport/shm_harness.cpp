@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The conformance suite over shm: ranks as forked processes on one segment, with and without single copy.
+#include <sched.h>
+#include <sys/mman.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <csignal>
+#include <new>
+#include <optional>
+
+#include "base/clock.hpp"
+#include "base/descriptor.hpp"
+#include "conformance.hpp"
+#include "host/segment.hpp"
+#include "host/waiting.hpp"
+#include "transport/shm/shm.hpp"
+
+namespace tutti::transport::conformance {
+
+namespace {
+
+class ShmEndpoint final : public Endpoint {
+ public:
+  ShmEndpoint(Rank rank, int size, Transport& transport, Shared& shared, std::uint64_t seed, host::Waiting& waiting)
+      : Endpoint(rank, size, transport, shared, seed), waiting_(waiting) {}
+  void yield() override { sched_yield(); }
+  void pause() override {
+    if (!round_) round_.emplace(waiting_);
+    round_->pause(-1, 0);
+  }
+  void awake() override { round_.reset(); }
+  void wake_all() override {
+    for (Rank other = 0; other < size(); ++other) waiting_.ring(other);
+  }
+  void die() override {
+    for (;;) kill(getpid(), SIGKILL);
+  }
+
+ private:
+  host::Waiting& waiting_;
+  std::optional<host::Waiting::Round> round_;
+};
+
+/// Memory that forked processes share.
+class SharedPage {
+ public:
+  SharedPage()
+      : memory_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
+        shared_(new(memory_) Shared) {}
+  ~SharedPage() { munmap(memory_, sizeof(Shared)); }
+  SharedPage(const SharedPage&) = delete;
+  SharedPage& operator=(const SharedPage&) = delete;
+  Shared& operator*() const { return *shared_; }
+
+ private:
+  void* memory_;
+  Shared* shared_;
+};
+
+class Processes final : public Harness {
+ public:
+  Processes(const char* name, bool single_copy, std::size_t piece)
+      : name_(name), single_copy_(single_copy), piece_(piece) {}
+  const char* name() const override { return name_; }
+
+  void run(int size, const Body& body) override {
+    const auto segment = host::Segment::create(size, 42);
+    const SharedPage page;
+    int ends[2];
+    check(pipe(ends) == 0, "pipe");
+    base::Descriptor in(ends[0]), out(ends[1]);
+    std::vector<pid_t> pids;
+    for (Rank rank = 0; rank < size; ++rank) {
+      const pid_t pid = fork();
+      check(pid >= 0, "fork");
+      if (pid == 0) _exit(run_rank(segment, rank, *page, body, out.get()));
+      pids.push_back(pid);
+    }
+    out.reset();
+    const bool good = reap(pids, *segment, *page);
+    char text[2000];
+    const ssize_t n = read(in.get(), text, sizeof text);
+    check(good && n <= 0, n > 0 ? std::string(text, static_cast<std::size_t>(n)) : "a rank ended badly");
+  }
+
+ private:
+  int run_rank(const std::shared_ptr<host::Segment>& segment, Rank rank, Shared& shared, const Body& body,
+               int complaints) const {
+    try {
+      segment->enter(rank);
+      host::Waiting waiting(*segment, rank, 2, segment->size());
+      shm::Options options;
+      options.single_copy = single_copy_;
+      options.piece = piece_;
+      options.wake = [&](Peer peer) { waiting.ring(peer); };
+      const auto transport = shm::connect(segment, rank, options);
+      if (single_copy_) check(transport->capabilities().single_copy, transport->capabilities().why);
+      ShmEndpoint endpoint(rank, segment->size(), *transport, shared, 1, waiting);
+      body(endpoint);
+      segment->leave(rank);
+      return 0;
+    } catch (const std::exception& error) {
+      const std::string text = "rank " + std::to_string(rank) + ": " + error.what() + "\n";
+      return write(complaints, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 1 : 2;
+    }
+  }
+
+  /// Waits for all; tells of deaths. When one fails, ends the others. True when nobody failed.
+  static bool reap(std::vector<pid_t>& pids, host::Segment& segment, Shared& shared) {
+    bool good = true;
+    for (std::size_t left = pids.size(); left != 0; --left) {
+      int status = 0;
+      pid_t pid = -1;
+      while ((pid = wait(&status)) < 0 && errno == EINTR) {
+      }
+      check(pid > 0, "wait");
+      for (std::size_t i = 0; i < pids.size(); ++i) {
+        if (pids[i] != pid) continue;
+        pids[i] = -1;
+        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
+          shared.dead[i].store(true, std::memory_order_release);
+          segment.declare_dead(static_cast<Rank>(i));
+        } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
+          good = false;
+        }
+      }
+      for (const pid_t other : pids)
+        if (!good && other > 0) kill(other, SIGKILL);
+    }
+    return good;
+  }
+
+  const char* name_;
+  bool single_copy_;
+  std::size_t piece_;
+};
+
+}  // namespace
+
+std::vector<std::shared_ptr<Harness>> harnesses() {
+  return {std::make_shared<Processes>("single_copy", true, 1 << 20),
+          std::make_shared<Processes>("small_pieces", true, 50'000),
+          std::make_shared<Processes>("fragments", false, 1 << 20)};
+}
+
+}  // namespace tutti::transport::conformance
