@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The problems that every registered algorithm must solve, and what is needed to check one.
+#pragma once
+
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/random.hpp"
+#include "collectives/collective.hpp"
+#include "plan/checker.hpp"
+
+namespace tutti::collectives {
+
+inline bool has_in_place(Kind kind) { return kind != Kind::barrier && kind != Kind::bcast; }
+
+/// Counts of a v-form around `count`, some of them 0; the same for the same problem.
+inline std::vector<Count> counts_around(const Problem& problem) {
+  const auto size = static_cast<std::size_t>(problem.size);
+  std::vector<Count> counts(problem.kind == Kind::alltoallv ? size * size : size);
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    counts[i] = i % 3 == 1 ? 0 : (problem.count + static_cast<Count>(i * 5)) % (problem.count + 2);
+  return counts;
+}
+
+inline Problem problem_of(Kind kind, Rank size, Rank root, Count count, bool in_place, bool commutative) {
+  Problem problem{
+      .kind = kind, .size = size, .root = root, .count = count, .in_place = in_place, .commutative = commutative};
+  if (get(kind).varying) {
+    problem.counts = counts_around(problem);
+    problem.gap = count % 3;
+  }
+  return problem;
+}
+
+inline std::string describe(const Algorithm& algorithm, const Problem& problem) {
+  return std::string(get(problem.kind).name) + "/" + std::string(algorithm.name) +
+         " P=" + std::to_string(problem.size) + " root=" + std::to_string(problem.root) +
+         " count=" + std::to_string(problem.count) + (problem.in_place ? " in place" : "") +
+         (problem.commutative ? "" : " not commutative") + " segment=" + std::to_string(problem.parameters.segment) +
+         " radix=" + std::to_string(problem.parameters.radix);
+}
+
+/// The cells that the engine's board would have, as this problem counts them.
+inline plan::Board board_of(const Problem& problem) {
+  return {.small_cell = problem.small_cell, .large_cell = problem.large_cell};
+}
+
+/// All ranks' plans; none when the algorithm does not apply.
+inline std::vector<plan::Plan> build(const Algorithm& algorithm, const Problem& problem) {
+  const Shapes shapes(problem);
+  std::vector<plan::Plan> plans;
+  for (Rank rank = 0; rank < problem.size; ++rank) {
+    if (!applies(algorithm, shapes[rank], true)) return {};
+    plans.push_back(algorithm.build(shapes[rank]));
+  }
+  return plans;
+}
+
+/// Calls function(problem) for all roots, counts and forms of one algorithm at one size.
+template <class Function>
+void for_each_problem(const Algorithm& algorithm, Rank size, Function function) {
+  const Collective& collective = get(algorithm.kind);
+  std::vector<Rank> roots = {0};
+  if (collective.rooted && size > 17)
+    roots = {0, 1, size / 2, size - 1};
+  else if (collective.rooted)
+    for (Rank root = 1; root < size; ++root) roots.push_back(root);
+  std::vector<Count> counts = {0, 1, size - 1, size, size + 1, 1000};
+  if (algorithm.kind == Kind::barrier) counts = {0};
+  std::ranges::sort(counts);
+  counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
+  for (const Rank root : roots)
+    for (const Count count : counts)
+      for (const bool in_place : {false, true})
+        for (const bool commutative : {true, false}) {
+          if (in_place && !has_in_place(algorithm.kind)) continue;
+          if (!commutative && !collective.reduces) continue;
+          function(problem_of(algorithm.kind, size, root, count, in_place, commutative));
+        }
+}
+
+/// A problem drawn at random, its parameters too.
+inline Problem random_problem(const Algorithm& algorithm, Rank most, base::Random& random) {
+  const Collective& collective = get(algorithm.kind);
+  const auto size = static_cast<Rank>(1 + random.below(static_cast<std::uint64_t>(most)));
+  const auto root = collective.rooted ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(size))) : 0;
+  Problem problem =
+      problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : 3000)),
+                 has_in_place(algorithm.kind) && random.once_in(2), !collective.reduces || random.once_in(2));
+  problem.small_cell = static_cast<Count>(1 + random.below(64));
+  problem.large_cell = static_cast<Count>(64 + random.below(512));
+  problem.parameters.segment = random.once_in(2) ? 0 : static_cast<Count>(16 + random.below(1000));
+  problem.parameters.radix = random.once_in(2) ? 0 : static_cast<int>(2 + random.below(7));
+  return problem;
+}
+
+}  // namespace tutti::collectives
