@@ -62,6 +62,16 @@ TEST(Tree, PositionsGoAroundTheRoot) {
   EXPECT_EQ(position(4, 5, 7), 6);
 }
 
+TEST(Spread, GoesAroundTheEndOfTheGroup) {
+  const Slice output = Writer::output(0, 7 * 3);
+  const Spread within = spread(output, {4, 2, 4}, 7);
+  EXPECT_EQ(within.ahead, Writer::output(12, 6));
+  EXPECT_EQ(within.around.count, 0);
+  const Spread beyond = spread(output, {5, 3, 7}, 7);
+  EXPECT_EQ(beyond.ahead, Writer::output(15, 6));
+  EXPECT_EQ(beyond.around, Writer::output(0, 6));
+}
+
 TEST(Blocks, CoverEveryElementOnce) {
   for (const Count count : {0, 1, 4, 5, 6, 1000})
     for (Rank parts = 1; parts <= 17; ++parts) {

@@ -14,11 +14,17 @@ plan::Plan tree(const Shape& shape) {
   const Slice nothing = b.scratch(0);
   std::vector<Handle> arrived;
   for (const Branch& child : tree.children) arrived.push_back(b.recv(child.rank, nothing));
+  Handle released;
   if (!tree.top()) {
     b.send(tree.parent, nothing).after(arrived);
-    arrived = {b.recv(tree.parent, nothing)};
+    released = b.recv(tree.parent, nothing);
   }
-  for (const Branch& child : tree.children) b.send(child.rank, nothing).after(arrived);
+  for (std::size_t i = 0; i < tree.children.size(); ++i) {
+    const Branch& child = tree.children[i];
+    std::vector<Handle> needed = tree.top() ? arrived : std::vector{released};
+    if (tree.top() && child.size() <= 2) needed[i] = {};  // two know of each other by their own messages
+    b.send(child.rank, nothing).after(needed);
+  }
   return b.build();
 }
 
