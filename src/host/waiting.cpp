@@ -166,7 +166,8 @@ void Waiting::wake(std::uint64_t asleep, Rank first) {
     Process::Bell& bell = segment_.process(rank).bell;
     if (bell.asleep.load(std::memory_order_relaxed) == 0) continue;
     const Rank awaited = bell.awaited.load(std::memory_order_relaxed);
-    if (awaited != -1 && awaited != rank_) continue;
+    // A thread of this very process may wait for what another of its threads has just completed.
+    if (awaited != -1 && awaited != rank_ && rank != rank_) continue;
     bell.word.fetch_add(1, std::memory_order_release);  // P4: pairs with S3.
     futex_wake_all(bell.word);
   }

@@ -90,6 +90,11 @@ class Waiting {
     std::uint64_t started_ = 0, tick_ = 0;
   };
 
+  /// Polls that are worth a spin now: none with more ranks than cores, or while foreign load shows.
+  std::uint32_t spins_now() const {
+    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
+  }
+
   /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One fence and one
   /// load per word when nobody sleeps.
   void ring(const std::uint64_t* members, int words) {
@@ -105,9 +110,6 @@ class Waiting {
   void ring(Rank world_rank);
 
  private:
-  std::uint32_t spins_now() const {
-    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
-  }
   void announce(Rank awaited);
   void announce_again(Rank awaited);
   void retract();
