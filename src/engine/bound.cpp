@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/bound.hpp"
+
+#include <algorithm>
+#include <utility>
+
+#include "base/hash.hpp"
+
+namespace tutti::engine {
+
+using plan::Index;
+using plan::Verb;
+
+std::uint32_t Description::signature() const {
+  std::uint64_t hash = base::combine(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(type));
+  hash = base::combine(hash, static_cast<std::uint64_t>(op) << 32 | element);
+  hash = base::combine(hash, static_cast<std::uint64_t>(count));
+  hash = base::combine(
+      hash, static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32 | static_cast<std::uint32_t>(algorithm));
+  return static_cast<std::uint32_t>(base::combine(hash, agreed_hash) >> 32);
+}
+
+Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
+    : plan(std::move(given)), description(says), signature(says.signature()), element(bytes) {
+  const std::size_t count = plan.steps.size();
+  missing.resize(count);
+  transfer.assign(count, -1);
+  landing.assign(count, 0);
+  first_successor.assign(count + 1, 0);
+  scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
+  for (std::size_t i = 0; i < count; ++i) {
+    const plan::Step& step = plan.steps[i];
+    const auto after = plan.after(step);
+    missing[i] = step.any ? std::min<std::uint32_t>(1, static_cast<std::uint32_t>(after.size()))
+                          : static_cast<std::uint32_t>(after.size());
+    any = any || step.any;
+    for (const Index before : after) ++first_successor[before + 1];
+    if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce) transfer[i] = transfers++;
+    if (step.verb == Verb::recv_reduce) {
+      scratch_bytes = (scratch_bytes + 63) / 64 * 64;
+      landing[i] = scratch_bytes;
+      scratch_bytes += static_cast<std::size_t>(step.target.count) * element;
+    }
+    exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
+  }
+  for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
+  successors.resize(plan.edges.size());
+  std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
+  for (Index i = 0; i < count; ++i)
+    for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
+  for (Index i = static_cast<Index>(count); i-- > 0;)
+    if (missing[i] == 0) starts.push_back(i);
+}
+
+}  // namespace tutti::engine

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "engine/engine.hpp"
+
+#include <pthread.h>
+#include <sys/eventfd.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+
+namespace tutti::engine {
+namespace {
+
+/// Which generation of forks this process is: bumped in every child.
+std::atomic<std::uint32_t> generation{0};
+
+std::uint32_t current_generation() {
+  static const int registered = pthread_atfork(nullptr, nullptr, [] {
+    generation.fetch_add(1, std::memory_order_relaxed);  // relaxed: the child has one thread
+  });
+  static_cast<void>(registered);
+  return generation.load(std::memory_order_relaxed);
+}
+
+}  // namespace
+
+Engine::Engine(const Setup& setup)
+    : setup_(setup),
+      waiting_(*setup.segment, setup.world_rank, setup.cores, setup.segment->size(), setup.scheduler),
+      process_(current_generation()) {}
+
+Engine::~Engine() { leave(); }
+
+void Engine::leave() {
+  if (process_ != generation.load(std::memory_order_relaxed)) {  // a forked child: the thread is not there to join
+    if (thread_.joinable()) thread_.detach();
+    return;
+  }
+  const std::lock_guard lock(thread_lock_);
+  if (!thread_.joinable()) return;
+  stop_.store(true, std::memory_order_relaxed);  // relaxed: the ring below wakes the thread, which looks again
+  waiting_.ring(setup_.world_rank);
+  thread_.join();
+  threaded_.store(false, std::memory_order_relaxed);
+}
+
+void Engine::check_process() const {
+  if (process_ == generation.load(std::memory_order_relaxed)) return;
+  throw Error(Cause::usage, "this process is a fork of rank " + std::to_string(setup_.world_rank) +
+                                " and not a member of the job; call Tutti in the parent alone, or exec a new program");
+}
+
+void Engine::add(Channel& channel) {
+  const std::lock_guard lock(channels_lock_);
+  if (std::find(channels_.begin(), channels_.end(), &channel) == channels_.end()) channels_.push_back(&channel);
+}
+
+void Engine::remove(Channel& channel) {
+  const std::lock_guard lock(channels_lock_);
+  std::erase(channels_, &channel);
+}
+
+bool Engine::progress(Rank& awaited) {
+  awaited = -1;
+  // Whoever holds the lock is doing this already. Holding it also keeps the channels from going away.
+  const std::unique_lock lock(channels_lock_, std::try_to_lock);
+  if (!lock) return false;
+  bool moved = false;
+  {
+    const std::lock_guard transport(transport_lock_);
+    moved = transport_->progress();
+  }
+  for (std::size_t i = 0; i < channels_.size();) {
+    Channel& channel = *channels_[i];
+    moved = channel.advance(awaited) || moved;
+    if (channel.idle())
+      channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(i));
+    else
+      ++i;
+  }
+  if (channels_.size() != 1) awaited = -1;
+  return moved;
+}
+
+void Engine::tick() {
+  const std::unique_lock lock(channels_lock_, std::try_to_lock);
+  if (!lock) return;
+  for (Channel* channel : channels_) channel->inspect();
+}
+
+template <class Done>
+bool Engine::wait_until(Done done, std::uint64_t until) {
+  host::Waiting::Round round(waiting_);
+  for (;;) {
+    if (done()) return true;
+    Rank awaited = -1;
+    if (progress(awaited)) continue;
+    if (done()) return true;
+    if (!round.pause(awaited, until)) continue;
+    tick();
+    if (until != 0 && waiting_.now() >= until) return done();
+  }
+}
+
+bool Engine::wait(Operation& operation, std::uint64_t until) {
+  return wait_until([&] { return operation.finished(); }, until);
+}
+
+std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operations, std::uint64_t until) {
+  std::optional<std::size_t> found;
+  const auto look = [&] {
+    for (std::size_t i = 0; i < operations.size() && !found; ++i)
+      if (operations[i] != nullptr && operations[i]->finished()) found = i;
+    return found.has_value();
+  };
+  wait_until(look, until);
+  return found;
+}
+
+void Engine::start_progress_thread() {
+  const std::lock_guard lock(thread_lock_);
+  if (thread_.joinable()) return;
+  try {
+    thread_ = std::thread([this] { progress_loop(); });
+  } catch (const std::system_error& error) {
+    throw Error(Cause::system, std::string("cannot start the progress thread: ") + error.what() +
+                                   "; raise the limit of threads, or wait without a descriptor");
+  }
+  threaded_.store(true,
+                  std::memory_order_relaxed);  // relaxed: a start that misses it is seen by the thread's next tick
+}
+
+void Engine::progress_loop() {
+  // Relaxed: stop_ is looked at after every sleep, and `leave` rings.
+  while (!stop_.load(std::memory_order_relaxed)) {
+    host::Waiting::Round round(waiting_);
+    for (bool moved = false; !moved && !stop_.load(std::memory_order_relaxed);) {
+      Rank awaited = -1;
+      moved = progress(awaited);
+      if (!moved && round.pause(awaited, 0)) tick();
+    }
+  }
+}
+
+int Engine::event_of(Operation& operation) {
+  start_progress_thread();
+  LockWord& lock = operation.channel().lock();
+  lock.lock();
+  if (!operation.event_)
+    operation.event_ = base::Descriptor(eventfd(operation.finished() ? 1 : 0, EFD_CLOEXEC | EFD_NONBLOCK));
+  const int descriptor = operation.event_.get();
+  const int error = errno;
+  lock.unlock();
+  waiting_.ring(setup_.world_rank);
+  if (descriptor >= 0) return descriptor;
+  throw Error(Cause::system, std::string("no descriptor for a request: ") + std::strerror(error) +
+                                 "; raise the limit of open files (ulimit -n)");
+}
+
+}  // namespace tutti::engine

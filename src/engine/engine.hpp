@@ -1,0 +1,89 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank's engine: its transport, its channels with operations in flight, waiting, the progress thread.
+#pragma once
+
+#include <atomic>
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <span>
+#include <thread>
+#include <vector>
+
+#include "engine/channel.hpp"
+#include "host/segment.hpp"
+#include "host/waiting.hpp"
+#include "transport/transport.hpp"
+
+namespace tutti::engine {
+
+/// What an engine stands on.
+struct Setup {
+  std::shared_ptr<host::Segment> segment;
+  Rank world_rank = 0;
+  int cores = 1;
+  bool direct = false;       ///< All ranks share one address space (inproc).
+  bool single_copy = false;  ///< Exposed memory of other ranks can be read.
+  host::Scheduler* scheduler = nullptr;
+  /// Names a Description's algorithm in messages; may be null.
+  std::string_view (*algorithm_name)(std::int32_t) = nullptr;
+};
+
+class Engine {
+ public:
+  explicit Engine(const Setup& setup);
+  ~Engine();
+  Engine(const Engine&) = delete;
+  Engine& operator=(const Engine&) = delete;
+
+  /// Given once, before any channel: its wake-ups come from `waiting()`.
+  void use(std::unique_ptr<transport::Transport> transport) { transport_ = std::move(transport); }
+
+  const Setup& setup() const { return setup_; }
+  host::Segment& segment() { return *setup_.segment; }
+  host::Waiting& waiting() { return waiting_; }
+  transport::Transport& transport() { return *transport_; }
+  std::mutex& transport_lock() { return transport_lock_; }
+
+  /// Waits until the operation is finished or `until` (absolute nanoseconds of waiting().now(); 0 = no limit) has
+  /// passed; true when finished.
+  bool wait(Operation& operation, std::uint64_t until);
+  /// Waits until one of them is finished: its index, or nothing after `until`.
+  std::optional<std::size_t> wait_any(std::span<Operation* const> operations, std::uint64_t until);
+  /// One round of progress on everything; true when anything moved.
+  bool progress(Rank& awaited);
+
+  /// Starts the progress thread if it does not run. Throws Error (system).
+  void start_progress_thread();
+  bool has_progress_thread() const { return threaded_.load(std::memory_order_relaxed); }
+
+  /// A descriptor that becomes readable when the operation is finished.
+  int event_of(Operation& operation);
+
+  void add(Channel& channel);  ///< The channel has operations that do not complete at once.
+  void remove(Channel& channel);
+
+  /// Ends the progress thread and leaves the segment.
+  void leave();
+  /// Throws Error (usage) in a child of fork: the child is not a member of the job.
+  void check_process() const;
+
+ private:
+  template <class Done>
+  bool wait_until(Done done, std::uint64_t until);
+  void tick();
+  void progress_loop();
+
+  Setup setup_;
+  host::Waiting waiting_;
+  std::unique_ptr<transport::Transport> transport_;
+  std::mutex transport_lock_;
+  std::mutex channels_lock_;
+  std::vector<Channel*> channels_;  // those with operations in flight
+  std::atomic<bool> threaded_{false}, stop_{false};
+  std::thread thread_;
+  std::mutex thread_lock_;
+  std::uint32_t process_ = 0;
+};
+
+}  // namespace tutti::engine

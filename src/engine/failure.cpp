@@ -1,0 +1,281 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a channel finds out that something is wrong, and what it says about it.
+#include <algorithm>
+#include <cstring>
+#include <mutex>
+#include <string>
+#include <utility>
+
+#include "base/names.hpp"
+#include "engine/channel.hpp"
+#include "engine/engine.hpp"
+#include "transport/shm/copy.hpp"
+
+namespace tutti::engine {
+
+using host::Life;
+
+namespace {
+
+enum Broken : std::uint32_t { intact = 0, breaking = 1, told = 2 };
+
+constexpr const char* same_calls =
+    "All ranks of a group must call the same collectives in the same order, with the same type, count, operation, root "
+    "and algorithm.";
+
+std::string number(Rank rank) { return "rank " + std::to_string(rank); }
+
+}  // namespace
+
+void Channel::check_usable() {
+  engine_.check_process();
+  // Acquire: pairs with the release in Segment::raise_alarm; one word to look at while nothing is wrong.
+  const std::uint64_t alarm = engine_.segment().header().alarm.load(std::memory_order_acquire);
+  if (alarm != alarm_seen_) look_at_alarm();
+  if (broken_) raise(*broken_);
+}
+
+void Channel::look_at_alarm() {
+  alarm_seen_ = engine_.segment().header().alarm.load(std::memory_order_acquire);  // acquire: as in check_usable
+  if (broken_) return;
+  adopt_broken_board();
+  for (Rank other = 0; other < size() && !broken_; ++other)
+    // Acquire: pairs with the compare-exchange that declared the death.
+    if (engine_.segment().process(who_.world[static_cast<std::size_t>(other)]).life.load(std::memory_order_acquire) ==
+        Life::dead)
+      peer_lost(other, "is gone");
+}
+
+void Channel::inspect() {
+  if (!lock_.try_lock()) return;
+  if (!broken_) inspect_locked();
+  settle();
+  lock_.unlock();
+}
+
+void Channel::inspect_locked() {
+  for (const Rank world : who_.world)
+    if (world != engine_.setup().world_rank) engine_.segment().probe(world);
+  look_at_alarm();
+  for (Operation* operation = first_; operation != nullptr && !broken_; operation = operation->next_) {
+    if (operation->finished()) continue;
+    find_mismatch(*operation);
+    if (!broken_) find_lost_blockers(*operation);
+  }
+}
+
+void Channel::find_lost_blockers(Operation& operation) {
+  const auto gone = [this](Rank other) {
+    // Acquire: pairs with the release in Segment::leave; what the process sent before it left is visible now.
+    return engine_.segment()
+               .process(who_.world[static_cast<std::size_t>(other)])
+               .life.load(std::memory_order_acquire) == Life::left;
+  };
+  std::vector<Rank> before;
+  operation.blockers(before);
+  if (std::none_of(before.begin(), before.end(), gone)) return;
+  {
+    const std::lock_guard lock(engine_.transport_lock());
+    engine_.transport().progress();
+  }
+  operation.advance();  // it may have given what was awaited before it left
+  if (operation.finished() || broken_) return;
+  std::vector<Rank> after;
+  operation.blockers(after);
+  for (const Rank other : after)
+    if (gone(other) && std::find(before.begin(), before.end(), other) != before.end())
+      return peer_lost(other, "has ended without taking part");
+}
+
+bool Channel::record_of(Rank other, const Operation& operation, std::uint32_t& signature) const {
+  if (!board_ || operation.user_lane()) return false;
+  const host::Record& record = board_.record(other, operation.sequence());
+  // Acquire: pairs with the release in write_record.
+  if (record.sequence.load(std::memory_order_acquire) != operation.sequence() + 1) return false;
+  signature = record.signature.load(std::memory_order_relaxed);
+  // The record may have been overwritten meanwhile: a fence, then the sequence once more (a seqlock's reader).
+  std::atomic_thread_fence(std::memory_order_acquire);
+  return record.sequence.load(std::memory_order_relaxed) == operation.sequence() + 1;
+}
+
+void Channel::find_mismatch(const Operation& operation) {
+  for (Rank other = 0; other < size() && !broken_; ++other)
+    if (other != rank()) check_record(operation, other);
+}
+
+void Channel::check_record(const Operation& operation, Rank other) {
+  std::uint32_t signature = 0;
+  if (record_of(other, operation, signature) && signature != operation.first_signature_) mismatch(operation, other);
+}
+
+std::string Channel::called(const host::Record& record) const {
+  const auto kind = static_cast<Kind>(record.kind.load(std::memory_order_relaxed));  // relaxed: checked by record_of
+  const auto op = static_cast<Op>(record.op.load(std::memory_order_relaxed));
+  const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
+  std::string text(base::name(kind));
+  text += "(" + std::to_string(record.count.load(std::memory_order_relaxed)) + " x ";
+  text += base::name(static_cast<Type>(record.type.load(std::memory_order_relaxed)));
+  if (op != Op::none) text += ", " + std::string(base::name(op));
+  text += ", root " + std::to_string(record.root.load(std::memory_order_relaxed));
+  if (engine_.setup().algorithm_name != nullptr)
+    text += ", by " + std::string(engine_.setup().algorithm_name(algorithm));
+  return text + ")";
+}
+
+std::string Channel::describe(const Operation& operation) const {
+  const std::string where = " of group " + who_.name + " on rank " + std::to_string(rank());
+  if (operation.user_lane()) return "send or recv" + where;
+  return std::string(base::name(operation.bound().description.kind)) + " #" + std::to_string(operation.sequence()) +
+         where;
+}
+
+std::string Channel::waits_for(const Operation& operation) {
+  std::vector<Rank> ranks;
+  lock_.lock();
+  operation.blockers(ranks);
+  lock_.unlock();
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  if (ranks.empty()) return "waits for nobody";
+  std::string text = "waits for rank";
+  for (const Rank other : ranks) text += (other == ranks.front() ? " " : ", ") + std::to_string(other);
+  return text;
+}
+
+void Channel::mismatch(const Operation& operation, Rank peer) {
+  std::string text = describe(operation) + " does not match: ";
+  if (operation.user_lane()) {
+    text += "the message from " + number(peer) + " has another element type; send and recv must name the same type.";
+  } else if (board_) {
+    text += number(rank()) + " called " + called(board_.record(rank(), operation.sequence())) + ", " + number(peer) +
+            " called " + called(board_.record(peer, operation.sequence())) + ". " + same_calls;
+  } else {
+    text += number(peer) + " called another operation. " + same_calls;
+  }
+  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, operation.sequence());
+}
+
+void Channel::counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine) {
+  const std::size_t element = operation.bound().element;
+  const auto elements = [element](std::uint64_t bytes) {
+    return bytes % element == 0 ? std::to_string(bytes / element) + " elements" : std::to_string(bytes) + " bytes";
+  };
+  std::string text = describe(operation) + " does not match: " + number(rank()) + " expects " + elements(mine) +
+                     " from " + number(peer) + ", which gives " + elements(theirs) +
+                     ". Both sides must name the same count for what goes from one to the other.";
+  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, operation.sequence());
+}
+
+void Channel::peer_lost(Rank peer, const char* how) {
+  const Rank world = who_.world[static_cast<std::size_t>(peer)];
+  std::string text = number(peer) + " of group " + who_.name + " (rank " + std::to_string(world) +
+                     " of the job, process " + std::to_string(engine_.segment().process(world).pid) + ") " + how;
+  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
+    if (!operation->finished()) {
+      text += " while " + describe(*operation) + " was under way";
+      break;
+    }
+  text += ". The group is broken; groups without that process go on. Look at that process's own output for the cause.";
+  break_with(std::make_shared<const Error>(Cause::peer_lost, std::move(text), peer), peer, 0);
+}
+
+void Channel::give_up(const Operation& operation) {
+  lock_.lock();
+  if (!broken_ && !operation.finished())
+    break_with(std::make_shared<const Error>(
+                   Cause::broken,
+                   describe(operation) +
+                       " was given up: its request was destroyed after a "
+                       "wait had timed out or was interrupted. The group is broken; wait again to go on instead.",
+                   rank()),
+               rank(), operation.sequence());
+  settle();
+  lock_.unlock();
+}
+
+void Channel::adopt_broken_board() {
+  // Acquire: pairs with the release in break_with; the details are complete.
+  if (!board_ || board_.header().broken.load(std::memory_order_acquire) != told) return;
+  const host::BoardHeader& header = board_.header();
+  const auto cause = static_cast<Cause>(header.cause.load(std::memory_order_relaxed));
+  const Rank who = header.who.load(std::memory_order_relaxed), whom = header.whom.load(std::memory_order_relaxed);
+  const std::uint64_t sequence = header.sequence.load(std::memory_order_relaxed);
+  const auto member = [this](Rank r) { return r >= 0 && r < size(); };
+  if (!member(who) || !member(whom)) return;  // nobody writes such: not a word to rely on
+  if (cause == Cause::peer_lost) return peer_lost(whom, "is gone");
+  std::string text = "group " + who_.name + " was broken ";
+  if (cause == Cause::mismatch) {
+    text += "by calls that do not match: " + number(who) + " called " + called(board_.record(who, sequence)) + ", " +
+            number(whom) + " called " + called(board_.record(whom, sequence)) + " as operation #" +
+            std::to_string(sequence) + ". " + same_calls;
+  } else {
+    text += "by " + number(who) + ", which gave up operation #" + std::to_string(sequence) +
+            " after a time-out or an interruption.";
+  }
+  break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), whom, sequence);
+}
+
+void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
+  if (broken_) return;
+  broken_ = std::move(error);
+  if (board_) {
+    host::BoardHeader& header = board_.header();
+    std::uint32_t seen = intact;
+    // Sequentially consistent: a reader in read_exposed announces itself, then looks here; this side breaks, then looks
+    // for readers (fence_readers). One of the two sees the other.
+    if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
+      header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
+      header.who.store(rank(), std::memory_order_relaxed);
+      header.whom.store(whom, std::memory_order_relaxed);
+      header.sequence.store(sequence, std::memory_order_relaxed);
+      header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
+      engine_.segment().raise_alarm();
+    }
+  }
+  bool exposed = false;
+  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
+    exposed = exposed || (!operation->finished() && operation->bound().exposes);
+    operation->withdraw();
+  }
+  if (exposed) fence_readers();
+  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->fail(broken_);
+  const std::lock_guard lock(engine_.transport_lock());
+  engine_.transport().forget(who_.context);
+}
+
+void Channel::fence_readers() {
+  // Other processes only ever read this one's memory, and drop what they read when the group is broken: no fence
+  // needed. Inside one address space a reader could touch memory that its owner has freed: wait until nobody is inside.
+  if (!engine_.setup().direct) return;
+  for (Rank other = 0; other < size(); ++other) {
+    if (other == rank()) continue;
+    while (board_.member(other).reading.load(std::memory_order_seq_cst) == rank())
+      sched_yield();  // partner: read_exposed
+  }
+}
+
+bool Channel::read_exposed(Operation& operation, Rank owner, std::uint64_t from, std::span<std::byte> to) {
+  const Rank world = who_.world[static_cast<std::size_t>(owner)];
+  const std::int32_t pid = engine_.segment().process(world).pid;
+  if (engine_.setup().direct) {
+    std::atomic<std::int32_t>& reading = board_.member(rank()).reading;
+    reading.store(owner, std::memory_order_seq_cst);  // partner: break_with and fence_readers
+    const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == intact;
+    if (whole) std::memcpy(to.data(), reinterpret_cast<const void*>(from), to.size());
+    reading.store(-1, std::memory_order_seq_cst);
+    return whole;  // broken: the next look at the alarm ends the operation
+  }
+  const int refused = transport::shm::read_memory(pid, from, to);
+  if (refused == 0) return true;
+  engine_.segment().probe(world);
+  look_at_alarm();
+  if (broken_) return false;
+  break_with(std::make_shared<const Error>(Cause::system,
+                                           describe(operation) + " cannot read the memory of " + number(owner) + ": " +
+                                               std::strerror(refused) + ". Set TUTTI_SINGLE_COPY=off to do without.",
+                                           owner),
+             owner, operation.sequence());
+  return false;
+}
+
+}  // namespace tutti::engine

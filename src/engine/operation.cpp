@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The executor: which steps run when. What each verb does stands in verbs.cpp.
+#include "engine/operation.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <limits>
+#include <utility>
+
+#include "engine/channel.hpp"
+#include "engine/engine.hpp"
+
+namespace tutti::engine {
+
+using plan::Index;
+using plan::Step;
+using plan::Verb;
+
+namespace {
+
+/// A step that was cancelled never becomes ready.
+constexpr std::uint32_t cancelled = std::numeric_limits<std::uint32_t>::max();
+
+}  // namespace
+
+Operation::~Operation() = default;
+
+void Operation::prepare(std::shared_ptr<const Bound> bound, Buffers buffers, const Reduction& reduction,
+                        std::uint64_t sequence, std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag) {
+  bound_ = std::move(bound);
+  buffers_ = buffers;
+  reduction_ = reduction;
+  sequence_ = sequence;
+  first_signature_ = bound_->signature;
+  cell_base_ = released_ = cell_base;
+  ring_ = bound_->plan.ring;
+  cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells + bound_->reserved);
+  lane_ = lane;
+  user_tag_ = user_tag;
+  stage_ = 0;
+  timed_out_.store(false, std::memory_order_relaxed);  // relaxed: as above, nobody else knows it yet
+  error_.reset();
+  event_.reset();
+  reset_steps();
+  // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
+  phase_.store(Phase::pending, std::memory_order_relaxed);
+}
+
+void Operation::reset_steps() {
+  missing_.assign(bound_->missing.begin(), bound_->missing.end());
+  ready_.assign(bound_->starts.begin(), bound_->starts.end());
+  blocked_.clear();
+  progress_.assign(missing_.size(), 0);
+  transfers_.assign(static_cast<std::size_t>(bound_->transfers), {});
+  if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
+  steps_left_ = missing_.size();
+}
+
+void Operation::continue_with(std::unique_ptr<Continuation> continuation) {
+  continuation_ = std::move(continuation);
+  if (continuation_) final_buffers_ = std::exchange(buffers_, continuation_->exchange());
+}
+
+bool Operation::advance() {
+  if (steps_left_ == 0 && !finished()) return next_plan();
+  bool moved = run_ready();
+  for (std::size_t i = 0; i < blocked_.size() && !finished();) {
+    const Index index = blocked_[i];
+    if (!poll(index)) {
+      ++i;
+      continue;
+    }
+    moved = true;
+    blocked_.erase(blocked_.begin() + static_cast<std::ptrdiff_t>(i));
+    complete(index);
+    run_ready();
+    if (bound_->any) i = 0;  // others may have been cancelled and taken out
+  }
+  return moved;
+}
+
+bool Operation::run_ready() {
+  bool moved = false;
+  while (!ready_.empty() && !finished()) {
+    const Index index = ready_.back();
+    ready_.pop_back();
+    moved = true;
+    if (run(index)) {
+      complete(index);
+    } else if (!finished()) {
+      blocked_.push_back(index);
+    }
+  }
+  return moved;
+}
+
+void Operation::complete(Index index) {
+  // Backwards, because `ready_` is a stack: the first successor runs first.
+  for (Index at = bound_->first_successor[index + 1]; at-- > bound_->first_successor[index];) {
+    const Index successor = bound_->successors[at];
+    if (missing_[successor] == 0 || missing_[successor] == cancelled) continue;
+    if (--missing_[successor] > 0) continue;
+    ready_.push_back(successor);
+    if (bound_->plan.steps[successor].any) cancel_others(index, successor);
+  }
+  if (--steps_left_ == 0) next_plan();
+}
+
+void Operation::cancel_others(Index chosen, Index successor) {
+  for (const Index other : bound_->plan.after(bound_->plan.steps[successor])) {
+    if (other == chosen || missing_[other] == cancelled) continue;
+    const auto at = std::find(blocked_.begin(), blocked_.end(), other);
+    const auto waiting = std::find(ready_.begin(), ready_.end(), other);
+    if (at != blocked_.end()) {
+      if (bound_->transfer[other] >= 0) take_back(transfers_[static_cast<std::size_t>(bound_->transfer[other])]);
+      blocked_.erase(at);
+    } else if (waiting != ready_.end()) {
+      ready_.erase(waiting);
+    } else if (missing_[other] == 0) {
+      continue;  // complete already
+    }
+    missing_[other] = cancelled;
+    --steps_left_;
+  }
+}
+
+bool Operation::next_plan() {
+  if (!continuation_) {
+    finish(Phase::done);
+    return true;
+  }
+  auto continuation = std::move(continuation_);
+  try {
+    auto bound = continuation->next();
+    if (bound->plan.cells > bound_->reserved || (bound->plan.cells > 0 && bound->plan.ring != plan::Ring::small))
+      throw Error(Cause::system, "the second plan of " + channel_.describe(*this) + " takes more cells than were kept");
+    cell_base_ += static_cast<std::uint64_t>(bound_->plan.cells);
+    released_ = cell_base_;
+    bound_ = std::move(bound);
+  } catch (const Error& error) {
+    channel_.break_with(std::make_shared<const Error>(error), error.peer(), sequence_);
+    return true;
+  }
+  buffers_ = final_buffers_;
+  stage_ = 1;
+  reset_steps();
+  if (steps_left_ == 0) finish(Phase::done);
+  return true;
+}
+
+void Operation::finish(Phase phase) {
+  released_ = cells_end_;
+  // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.
+  phase_.store(phase, std::memory_order_release);
+  if (event_) {
+    const std::uint64_t one = 1;
+    [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
+  }
+}
+
+void Operation::withdraw() {
+  if (finished()) return;
+  for (transport::Transfer& transfer : transfers_)
+    if (transfer.peer >= 0) take_back(transfer);
+}
+
+void Operation::fail(std::shared_ptr<const Error> error) {
+  if (finished()) return;
+  error_ = std::move(error);
+  continuation_.reset();
+  finish(Phase::failed);
+}
+
+Rank Operation::awaited() const {
+  if (blocked_.size() != 1 || !ready_.empty()) return -1;
+  const Step& step = bound_->plan.steps[blocked_.front()];
+  return step.verb == Verb::await ? channel_.who_.world[static_cast<std::size_t>(next_owner(blocked_.front()))] : -1;
+}
+
+void Operation::blockers(std::vector<Rank>& ranks) const {
+  ranks.clear();
+  for (const Index index : blocked_) {
+    const Step& step = bound_->plan.steps[index];
+    if (step.verb == Verb::await)
+      ranks.push_back(next_owner(index));
+    else if (bound_->transfer[index] >= 0)
+      ranks.push_back(step.peer);
+  }
+}
+
+void Operation::release() {
+  // Acquire-release: the last one sees what the others did to the operation.
+  if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
+  const std::shared_ptr<Channel> keep = std::move(keep_);
+  channel_.lock_.lock();
+  channel_.recycle(this);
+  channel_.lock_.unlock();
+}
+
+}  // namespace tutti::engine

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A plan in flight: the state of its steps, and the one executor of all verbs.
+#pragma once
+
+#include <atomic>
+#include <cstdint>
+#include <memory>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "engine/bound.hpp"
+#include "host/board.hpp"
+#include "transport/transport.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::engine {
+
+class Channel;
+class Operation;
+
+/// The memory of one operation. Unused buffers are null.
+struct Buffers {
+  const std::byte* input = nullptr;
+  std::byte* output = nullptr;
+};
+
+/// Makes the second plan of an operation whose first one exchanged counts. Owned by the operation.
+class Continuation {
+ public:
+  virtual ~Continuation() = default;
+  /// Where the first plan's data lie.
+  virtual Buffers exchange() = 0;
+  /// The second plan, made from them. Throws Error (mismatch) when the ranks' counts contradict each other.
+  virtual std::shared_ptr<const Bound> next() = 0;
+};
+
+enum class Phase : std::uint32_t { idle, pending, done, failed };
+
+/// One started operation. Everything but `phase` and the reference count is guarded by its channel's lock.
+class Operation {
+ public:
+  explicit Operation(Channel& channel) : channel_(channel) {}
+  ~Operation();
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  /// Finished, one way or the other. Acquire: pairs with the release store in finish, so that results are visible.
+  bool finished() const { return phase_.load(std::memory_order_acquire) >= Phase::done; }
+  bool failed() const { return phase_.load(std::memory_order_acquire) == Phase::failed; }
+  /// Why it failed; valid once failed.
+  const Error& error() const { return *error_; }
+
+  Channel& channel() const { return channel_; }
+  std::uint64_t sequence() const { return sequence_; }
+  const Bound& bound() const { return *bound_; }
+  bool user_lane() const { return lane_ == transport::Lane::user; }
+
+  /// A wait gave up: from now on destroying the request breaks the group instead of waiting.
+  void remember_timeout() { timed_out_.store(true, std::memory_order_relaxed); }  // relaxed: the waiter's own note
+  bool timed_out() const { return timed_out_.load(std::memory_order_relaxed); }
+
+  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
+  /// Gives up one reference; the last one returns the operation to its channel. Takes the channel's lock.
+  void release();
+
+  // Used by Channel, under its lock.
+  void prepare(std::shared_ptr<const Bound> bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
+               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag);
+  /// The plan it was prepared with exchanges counts; `continuation` makes the one that does the work.
+  void continue_with(std::unique_ptr<Continuation> continuation);
+  /// Runs what can be run; true when anything moved.
+  bool advance();
+  /// The world rank whose publishing alone would move it on, or -1.
+  Rank awaited() const;
+  /// Group ranks it is blocked on now.
+  void blockers(std::vector<Rank>& ranks) const;
+  /// Takes all its messages back: nobody touches its buffers through the transport any more.
+  void withdraw();
+  void fail(std::shared_ptr<const Error> error);
+
+ private:
+  friend class Channel;
+
+  bool run(plan::Index index);   // starts a step; true when complete
+  bool poll(plan::Index index);  // looks at a blocked step; true when complete
+  void complete(plan::Index index);
+  void cancel_others(plan::Index chosen, plan::Index successor);
+  bool run_ready();
+  bool next_plan();
+  void finish(Phase phase);
+
+  void reset_steps();
+  bool start_transfer(plan::Index index);
+  bool poll_transfer(plan::Index index);
+  void take_back(transport::Transfer& transfer);
+  bool publish(const plan::Step& step);
+  bool await(plan::Index index);
+  bool seen(const plan::Step& step, Rank owner);
+  Rank next_owner(plan::Index index) const;
+  bool combine(plan::Index index);  // copy and reduce, in pieces
+  bool fetch(const plan::Slice& source, std::byte* to);
+  std::byte* address(const plan::Slice& slice) const;
+  host::Cell& cell(Rank owner, std::int32_t number) const;
+  std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }
+  std::uint64_t word(std::uint64_t sequence) const;
+  transport::Tag tag(const plan::Step& step) const;
+
+  Channel& channel_;
+  std::shared_ptr<const Bound> bound_;
+  Buffers buffers_;
+  Reduction reduction_;
+  std::uint64_t sequence_ = 0;
+  std::uint32_t first_signature_ = 0;  // of the first plan: what the record says
+  std::uint64_t cell_base_ = 0;
+  std::uint64_t cells_end_ = 0;  // the last cell sequence of this operation
+  std::uint64_t released_ = 0;   // this rank is done with all cells up to this sequence
+  plan::Ring ring_ = plan::Ring::small;
+  transport::Lane lane_ = transport::Lane::collective;
+  std::uint32_t user_tag_ = 0;
+  std::uint32_t stage_ = 0;
+  std::unique_ptr<Continuation> continuation_;
+  Buffers final_buffers_;
+
+  std::vector<std::uint32_t> missing_;
+  std::vector<plan::Index> ready_, blocked_;
+  std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: elements done
+  std::vector<transport::Transfer> transfers_;
+  std::vector<std::byte> scratch_;
+  std::size_t steps_left_ = 0;
+  bool published_ = false;  // since the last look: somebody may have to be woken
+
+  std::atomic<Phase> phase_{Phase::idle};
+  std::atomic<std::uint32_t> references_{0};
+  std::shared_ptr<const Error> error_;
+  base::Descriptor event_;  // made by fileno
+  std::atomic<bool> timed_out_{false};
+  std::shared_ptr<Channel> keep_;  // keeps the channel while a request is out
+  Operation* previous_ = nullptr;  // the channel's list of operations in order
+  Operation* next_ = nullptr;
+
+  friend class Engine;
+};
+
+}  // namespace tutti::engine
