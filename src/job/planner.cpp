@@ -1,0 +1,221 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "job/planner.hpp"
+
+#include <algorithm>
+#include <limits>
+#include <numeric>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "base/names.hpp"
+#include "engine/reduction.hpp"
+#include "host/board.hpp"
+#include "job/exchange.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::job {
+
+using collectives::Algorithm;
+using collectives::Shape;
+using engine::Bound;
+using engine::Description;
+
+namespace {
+
+/// Small cells that an operation keeps for its second plan, agreed before that plan is known.
+constexpr std::int32_t kept_cells = 4;
+
+std::array<std::span<const Count>, 4> arrays(const Call& call) {
+  return {call.send_counts, call.send_offsets, call.recv_counts, call.recv_offsets};
+}
+
+Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
+
+/// Offsets of blocks that lie side by side.
+std::vector<Count> side_by_side(std::span<const Count> counts) {
+  std::vector<Count> offsets(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), Count{0});
+  return offsets;
+}
+
+std::size_t slot(const Call& call) {
+  std::uint64_t hash = static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.type) << 8 |
+                       static_cast<std::uint64_t>(call.reduction.op) << 16 |
+                       static_cast<std::uint64_t>(call.root) << 24;
+  hash ^= static_cast<std::uint64_t>(call.count) * 0x9e3779b97f4a7c15u;
+  return static_cast<std::size_t>(base::mix(hash) % 64);
+}
+
+}  // namespace
+
+Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed)
+    : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)) {}
+
+bool Planner::Entry::matches(const Call& call) const {
+  if (!bound || key.kind != call.kind || key.count != call.count || key.type != call.type ||
+      key.element != call.element || key.root != call.root || key.in_place != call.in_place ||
+      key.reduction.op != call.reduction.op || key.reduction.commutative != call.reduction.commutative ||
+      algorithm != call.algorithm)
+    return false;
+  const auto given = arrays(call);
+  for (std::size_t i = 0; i < given.size(); ++i)
+    if (!std::ranges::equal(counts[i], given[i])) return false;
+  return true;
+}
+
+Prepared Planner::prepare(const Call& call) {
+  Entry& entry = cache_[slot(call)];
+  if (entry.matches(call)) return {entry.bound, nullptr};
+  check(call);
+  Prepared made = make(call);
+  if (made.continuation) return made;  // its second plan depends on what the others say: nothing to keep
+  entry.key = call;
+  entry.algorithm = call.algorithm;
+  const auto given = arrays(call);
+  for (std::size_t i = 0; i < given.size(); ++i) entry.counts[i].assign(given[i].begin(), given[i].end());
+  entry.bound = made.bound;
+  return made;
+}
+
+void Planner::refuse(const Call& call, const std::string& text) const {
+  throw Error(Cause::usage, std::string(base::name(call.kind)) + " on group " + group_ + ", rank " +
+                                std::to_string(rank_) + ": " + text);
+}
+
+void Planner::check(const Call& call) const {
+  const collectives::Collective& collective = collectives::get(call.kind);
+  if (call.root < 0 || call.root >= size_)
+    refuse(call, "root " + std::to_string(call.root) + " is not in the group; name a rank from 0 to " +
+                     std::to_string(size_ - 1));
+  if (call.element == 0) refuse(call, "the elements have no bytes; pass their size");
+  const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / std::max<Count>(size_, 1);
+  if (call.count < 0 || call.count > most)
+    refuse(call, "count " + std::to_string(call.count) + " is not between 0 and " + std::to_string(most));
+  if (collective.reduces) {
+    if (call.reduction.op == Op::user ? call.reduction.function == nullptr
+                                      : !engine::supports(call.type, call.reduction.op))
+      refuse(call, "the operation " + std::string(base::name(call.reduction.op)) +
+                       " does not go with elements of type " + std::string(base::name(call.type)) +
+                       "; choose another, or pass a function");
+  }
+  if (collective.varying) check_varying(call);
+}
+
+void Planner::check_varying(const Call& call) const {
+  const bool root = rank_ == call.root;
+  const auto group = static_cast<std::size_t>(size_);
+  std::size_t sends = 0, receives = 0;  // entries needed
+  switch (call.kind) {
+    case Kind::gatherv:
+      sends = 1, receives = root ? group : 0;
+      break;
+    case Kind::scatterv:
+      sends = root ? group : 0, receives = 1;
+      break;
+    case Kind::allgatherv:
+      sends = 1, receives = group;
+      break;
+    default:
+      sends = receives = group;
+  }
+  const auto side = [&](const char* which, std::span<const Count> counts, std::span<const Count> offsets,
+                        std::size_t needed) {
+    if (needed == 0) return;
+    const std::string name(which);
+    if (counts.size() < needed)
+      refuse(call,
+             name + " counts: " + std::to_string(counts.size()) + " given, " + std::to_string(needed) + " needed");
+    if (!offsets.empty() && offsets.size() < needed)
+      refuse(call, name + " offsets: " + std::to_string(offsets.size()) + " given, " + std::to_string(needed) +
+                       " needed; pass none for blocks side by side");
+    const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / size_ / 2;
+    for (std::size_t i = 0; i < needed; ++i)
+      if (counts[i] < 0 || counts[i] > most || (!offsets.empty() && (offsets[i] < 0 || offsets[i] > most)))
+        refuse(call, name + " count or offset " + std::to_string(i) + " is negative or too large");
+  };
+  side("send", call.send_counts, call.send_offsets, call.in_place && call.kind != Kind::scatterv ? 0 : sends);
+  side("receive", call.recv_counts, call.recv_offsets, receives);
+  if (call.kind == Kind::allgatherv && !call.in_place &&
+      call.send_counts[0] != call.recv_counts[static_cast<std::size_t>(rank_)])
+    refuse(call, "this rank gives " + std::to_string(call.send_counts[0]) + " elements, but its count is " +
+                     std::to_string(call.recv_counts[static_cast<std::size_t>(rank_)]));
+}
+
+Shape Planner::shape(const Call& call) const {
+  Shape shape;
+  shape.rank = rank_;
+  shape.size = size_;
+  shape.root = call.root;
+  shape.count = call.count;
+  shape.in_place = call.in_place;
+  shape.commutative = call.reduction.op != Op::user || call.reduction.commutative;
+  if (agreed_.board) {
+    shape.small_cell = static_cast<Count>(host::small_payload / call.element);
+    shape.large_cell = static_cast<Count>(host::large_payload / call.element);
+  }
+  return shape;
+}
+
+tune::Choice Planner::choose(const Call& call) const {
+  if (!call.algorithm.empty()) {
+    const tune::Choice choice = tune::named(call.kind, call.algorithm);
+    const Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];
+    if (!collectives::applies(algorithm, shape(call), agreed_.single_copy))
+      refuse(call, "the algorithm " + std::string(algorithm.name) + " cannot be used here (" +
+                       std::string(algorithm.sentence) + "); leave the choice to the table, or choose another");
+    return choice;
+  }
+  const Count agreed_bytes =
+      (call.kind == Kind::allgatherv ? total(call.recv_counts.first(static_cast<std::size_t>(size_))) / size_
+                                     : call.count) *
+      static_cast<Count>(call.element);
+  return agreed_.table->choose(shape(call), call.kind,
+                               collectives::get(call.kind).varying && call.kind != Kind::allgatherv ? 0 : agreed_bytes,
+                               agreed_.single_copy);
+}
+
+Prepared Planner::make(const Call& call) {
+  const tune::Choice choice = choose(call);
+  const Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];
+  Description says{call.kind, call.type, call.reduction.op, call.element, call.count, call.root, choice.algorithm, 0};
+  std::uint64_t agreed = base::combine(static_cast<std::uint64_t>(choice.parameters.segment),
+                                       static_cast<std::uint64_t>(choice.parameters.radix));
+  if (call.kind == Kind::allgatherv)
+    for (const Count count : call.recv_counts.first(static_cast<std::size_t>(size_)))
+      agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
+  says.agreed_hash = static_cast<std::uint32_t>(agreed);
+
+  auto counts = std::make_unique<Counts>();
+  const auto own = [](std::span<const Count> given) { return std::vector<Count>(given.begin(), given.end()); };
+  counts->send_counts = own(call.send_counts);
+  counts->send_offsets = call.send_offsets.empty() ? side_by_side(call.send_counts) : own(call.send_offsets);
+  counts->recv_counts = own(call.recv_counts);
+  counts->recv_offsets = call.recv_offsets.empty() ? side_by_side(call.recv_counts) : own(call.recv_offsets);
+  Shape with = shape(call);
+  with.parameters = choice.parameters;
+  with.send_counts = counts->send_counts;
+  with.send_offsets = counts->send_offsets;
+  with.recv_counts = counts->recv_counts;
+  with.recv_offsets = counts->recv_offsets;
+  if (!algorithm.needs.all_offsets)
+    return {std::make_shared<const Bound>(algorithm.build(with), says, call.element), nullptr};
+  auto first = exchange(call, says);
+  return {std::move(first), std::make_unique<Exchange>(algorithm, with, std::move(counts), says, group_)};
+}
+
+std::shared_ptr<const Bound> Planner::exchange(const Call& call, const Description& description) const {
+  Shape table;
+  table.rank = rank_;
+  table.size = size_;
+  table.count = 2 * size_;
+  if (agreed_.board) table.small_cell = static_cast<Count>(host::small_payload / sizeof(Count));
+  const Algorithm* algorithm = collectives::find(Kind::allgather, "board");
+  if (algorithm == nullptr || !collectives::applies(*algorithm, table, false) || table.count > table.small_cell)
+    algorithm = collectives::find(Kind::allgather, "ring");
+  if (algorithm == nullptr) refuse(call, "no algorithm to exchange counts with");
+  auto bound = std::make_shared<Bound>(algorithm->build(table), description, sizeof(Count));
+  bound->reserved = kept_cells;
+  return bound;
+}
+
+}  // namespace tutti::job

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which algorithm runs: a plain table, read by people and by programs.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "collectives/collective.hpp"
+
+namespace tutti::tune {
+
+/// What runs: a position in collectives::algorithms(), and its parameters.
+struct Choice {
+  std::int32_t algorithm = -1;
+  collectives::Parameters parameters;
+};
+
+/// Lines "collective  bytes  ranks  algorithm[:segment=N,radix=N]": the first line of the collective whose two limits
+/// are not exceeded, and whose algorithm can be used, is taken. A limit "-" is none; K, M and G are powers of 1024. The
+/// bytes are those of one rank's agreed count; forms without an agreed count have 0. # starts a comment.
+class Table {
+ public:
+  /// Throws Error (usage) that names the line.
+  static Table parse(std::string_view text);
+  /// The table that comes with Tutti.
+  static const std::string& standard();
+
+  /// Throws Error (usage) when no line applies.
+  Choice choose(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const;
+
+ private:
+  struct Line {
+    Kind kind;
+    Count bytes;
+    Count ranks;
+    Choice choice;
+  };
+  std::vector<Line> lines_;
+};
+
+/// "ring" or "chain:segment=4096,radix=3" for one collective. Throws Error (usage) that lists what there is.
+Choice named(Kind kind, std::string_view text);
+
+/// "allreduce=ring bcast=chain:segment=1024" (TUTTI_ALGORITHMS) as table lines. Throws Error (usage).
+std::string lines_of(std::string_view overrides);
+
+}  // namespace tutti::tune
