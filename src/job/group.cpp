@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tutti/group.hpp"
+
+#include <algorithm>
+#include <set>
+
+#include "base/names.hpp"
+#include "job/runtime.hpp"
+
+namespace tutti {
+namespace {
+
+job::Member& of(const std::shared_ptr<job::Member>& member) {
+  if (member) return *member;
+  throw Error(Cause::usage,
+              "this group is empty: a default Group, or one this rank is not in (a negative colour of split); "
+              "test it with `if (group)` first");
+}
+
+Group handle(std::shared_ptr<job::Member> member) { return member ? Group(std::move(member)) : Group(); }
+
+}  // namespace
+
+Rank Group::rank() const { return of(member_).channel().rank(); }
+Rank Group::size() const { return of(member_).channel().size(); }
+std::string Group::name() const { return of(member_).who().name; }
+
+Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key)); }
+Group Group::dup() const { return split(0, rank()); }
+Group Group::node() const { return split(0, rank()); }  // all ranks of a job share one host
+
+Group Group::subgroup(std::span<const Rank> ranks) const {
+  std::set<Rank> seen;
+  for (const Rank r : ranks)
+    if (r < 0 || r >= size() || !seen.insert(r).second)
+      throw Error(Cause::usage, "subgroup of " + name() + ": rank " + std::to_string(r) +
+                                    " is listed twice or not in the group of " + std::to_string(size()));
+  const auto mine = std::find(ranks.begin(), ranks.end(), rank());
+  const bool in = mine != ranks.end();
+  return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
+}
+
+Request Group::start(const Call& call) const { return of(member_).start(call); }
+void Group::run(const Call& call) const { of(member_).run(call); }
+
+Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to,
+                          std::uint32_t tag) const {
+  auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // a send only reads
+  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, tag);
+}
+
+Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag) const {
+  return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from, tag);
+}
+
+void Group::expect_length(Kind kind, const char* which, Count length, Count needed) {
+  if (length == needed) return;
+  throw Error(Cause::usage, std::string(base::name(kind)) + ": `" + which + "` has " + std::to_string(length) +
+                                " elements and must have " + std::to_string(needed));
+}
+
+}  // namespace tutti

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "job/inproc.hpp"
+
+#include <exception>
+#include <mutex>
+#include <thread>
+#include <vector>
+
+#include "host/board.hpp"
+#include "job/runtime.hpp"
+#include "transport/inproc/network.hpp"
+
+namespace tutti::job {
+namespace {
+
+using transport::inproc::Fibers;
+using transport::inproc::Network;
+
+void run_threads(int size, const std::function<void(Rank)>& body) {
+  std::mutex lock;
+  std::exception_ptr first;
+  std::vector<std::jthread> threads;
+  for (Rank rank = 0; rank < size; ++rank)
+    threads.emplace_back([&, rank] {
+      try {
+        body(rank);
+      } catch (...) {
+        const std::lock_guard guard(lock);
+        if (!first) first = std::current_exception();
+      }
+    });
+  threads.clear();
+  if (first) std::rethrow_exception(first);
+}
+
+}  // namespace
+
+void run_inproc(int size, const InprocOptions& options, const std::function<void(Group world)>& body) {
+  constexpr std::uint64_t job = 1;
+  const auto segment = host::Segment::local(size, job);
+  host::Offset board = 0;
+  if (options.board) {
+    const std::size_t bytes = host::Board::bytes(size);
+    board = segment->allocate(bytes);
+    host::Board::format(segment->at(board, bytes), size, world_context(job), size);
+  }
+  std::unique_ptr<Fibers> fibers;
+  if (options.fibers) fibers = std::make_unique<Fibers>(size, options.seed);
+  const auto table = std::make_shared<const tune::Table>(
+      tune::Table::parse(tune::lines_of(options.algorithms) + tune::Table::standard()));
+
+  std::vector<std::shared_ptr<Runtime>> runtimes;
+  transport::inproc::Options network_options;
+  network_options.wake = [&](Rank rank) { runtimes.front()->engine().waiting().ring(rank); };
+  network_options.scheduler = fibers.get();
+  network_options.seed = options.seed;
+  const std::uint64_t delay = options.seed == 0 ? 0 : 20'000;
+  network_options.delay = delay;
+  Network network(size, std::move(network_options));
+  for (Rank rank = 0; rank < size; ++rank) {
+    Place place;
+    place.engine = {segment,
+                    rank,
+                    options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency()),
+                    true,
+                    options.single_copy,
+                    fibers.get(),
+                    &algorithm_name};
+    place.table = table;
+    place.timeout = options.timeout;
+    place.boards = options.board;
+    runtimes.push_back(std::make_shared<Runtime>(std::move(place)));
+    runtimes.back()->engine().use(network.transport(rank));
+    runtimes.back()->single_copy = options.single_copy;
+    segment->enter(rank);
+  }
+  const auto leave = [&](Rank rank) {
+    runtimes[static_cast<std::size_t>(rank)]->engine().leave();
+    // What this rank has sent arrives before the others learn that it has left.
+    if (fibers)
+      for (const std::uint64_t end = fibers->now() + delay; fibers->now() <= end;) fibers->yield();
+    segment->leave(rank);
+  };
+  const auto one = [&](Rank rank) {
+    try {
+      body(Group(make_world(runtimes[static_cast<std::size_t>(rank)], board)));
+    } catch (...) {
+      leave(rank);
+      throw;
+    }
+    leave(rank);
+  };
+  fibers ? fibers->run(one) : run_threads(size, one);
+}
+
+}  // namespace tutti::job

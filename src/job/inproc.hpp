@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A whole job inside one process: for tests, for P = 1000 on a laptop, for bad interleavings by seed.
+#pragma once
+
+#include <functional>
+#include <string>
+
+#include "transport/inproc/scheduler.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti::job {
+
+struct InprocOptions {
+  bool fibers = false;          ///< Deterministic fibers in one thread instead of P threads.
+  std::uint64_t seed = 0;       ///< Order of the fibers and delays of messages; 0 = in turn, no delays.
+  std::string algorithms = {};  ///< Like TUTTI_ALGORITHMS.
+  bool single_copy = true;
+  bool board = true;  ///< Off: as if every rank were on a host of its own.
+  std::uint64_t timeout = 0;
+};
+
+/// Runs `body` once per rank, with its world. The first exception is thrown again when all ranks have ended.
+void run_inproc(int size, const InprocOptions& options, const std::function<void(Group world)>& body);
+
+}  // namespace tutti::job

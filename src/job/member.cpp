@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <numeric>
+#include <utility>
+
+#include "base/hash.hpp"
+#include "base/names.hpp"
+#include "collectives/collective.hpp"
+#include "host/board.hpp"
+#include "job/runtime.hpp"
+
+namespace tutti::job {
+
+using engine::Channel;
+using engine::Membership;
+
+namespace {
+
+Agreed agreed(const Runtime& runtime, const Membership& who) {
+  return {runtime.place().table, runtime.single_copy, who.board != 0};
+}
+
+/// Answers of the leader of a new group: where its board lies, or that it could not be made.
+constexpr std::int64_t no_board_needed = 0, no_board_possible = -1;
+
+}  // namespace
+
+std::string_view algorithm_name(std::int32_t algorithm) {
+  const auto all = collectives::algorithms();
+  return algorithm >= 0 && static_cast<std::size_t>(algorithm) < all.size()
+             ? all[static_cast<std::size_t>(algorithm)].name
+             : "an unknown algorithm";
+}
+
+std::uint64_t world_context(std::uint64_t job) { return base::combine(job, 0x776f726c64); }
+
+Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
+    : runtime_(std::move(runtime)),
+      channel_(std::make_shared<Channel>(runtime_->engine(), std::move(membership))),
+      planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())) {}
+
+Channel::Start Member::prepare(const Call& call) {
+  Prepared prepared = planner_.prepare(call);
+  Channel::Start start;
+  start.bound = std::move(prepared.bound);
+  start.continuation = std::move(prepared.continuation);
+  start.buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)};
+  start.reduction = call.reduction;
+  start.site = call.site;
+  return start;
+}
+
+Request Member::start(const Call& call) { return Request(channel_->start(prepare(call))); }
+
+void Member::run(const Call& call) {
+  engine::Operation* operation = channel_->run(prepare(call));
+  if (operation == nullptr) return;
+  Request request(operation);
+  const std::uint64_t limit = runtime_->place().timeout;
+  limit == 0 ? request.wait() : request.wait(Duration(limit));
+}
+
+Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
+                              std::uint32_t tag) {
+  const char* name = verb == plan::Verb::send ? "send to" : "recv from";
+  const auto refuse = [&](const std::string& text) {
+    throw Error(Cause::usage,
+                std::string(name) + " rank " + std::to_string(peer) + " on group " + who().name + ": " + text);
+  };
+  if (peer < 0 || peer >= channel_->size())
+    refuse("there is no such rank; name one from 0 to " + std::to_string(channel_->size() - 1));
+  if (peer == channel_->rank()) refuse("that is this rank itself; copy the data instead");
+  if (count < 0) refuse("the count is negative");
+  plan::Builder builder(channel_->rank(), channel_->size());
+  if (verb == plan::Verb::send)
+    builder.send(peer, plan::Builder::output(0, count));
+  else
+    builder.recv(peer, plan::Builder::output(0, count));
+  engine::Description says;
+  says.type = type;
+  says.element = static_cast<std::uint32_t>(element);
+  Channel::Start start;
+  start.bound = std::make_shared<const engine::Bound>(builder.build(), says, element);
+  start.buffers.output = data;
+  start.lane = transport::Lane::user;
+  start.user_tag = tag;
+  return Request(channel_->start(std::move(start)));
+}
+
+void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count) {
+  Call call;
+  call.kind = Kind::allgather;
+  call.input = mine;
+  call.output = all;
+  call.type = Type::int64;
+  call.element = sizeof(std::int64_t);
+  call.count = count;
+  run(call);
+}
+
+host::Offset Member::make_board(int size, std::uint64_t context) {
+  host::Segment& segment = runtime_->engine().segment();
+  const std::size_t bytes = host::Board::bytes(size);
+  const host::Offset offset = segment.allocate(bytes);
+  host::Board::format(segment.at(offset, bytes), size, context, size);
+  return offset;
+}
+
+std::shared_ptr<Member> Member::split(int colour, int key) {
+  const auto size = static_cast<std::size_t>(channel_->size());
+  const Rank me = channel_->rank();
+  struct Wish {
+    std::int64_t colour, key;
+  };
+  const Wish mine{colour, key};
+  std::vector<Wish> wishes(size);
+  allgather(&mine.colour, &wishes[0].colour, 2);
+  Membership made;
+  const std::uint64_t number = splits_++;
+  made.context = base::combine(base::combine(who().context, number), static_cast<std::uint64_t>(colour));
+  made.name = who().name + "/" + std::to_string(number) + "." + std::to_string(colour);
+  std::vector<Rank> ranks;
+  for (std::size_t r = 0; r < size; ++r)
+    if (colour >= 0 && wishes[r].colour == colour) ranks.push_back(static_cast<Rank>(r));
+  std::stable_sort(ranks.begin(), ranks.end(), [&](Rank a, Rank b) {
+    return wishes[static_cast<std::size_t>(a)].key < wishes[static_cast<std::size_t>(b)].key;
+  });
+
+  std::int64_t answer = no_board_needed;
+  std::string why;
+  if (ranks.size() > 1 && ranks.front() == me && runtime_->place().boards) {
+    try {
+      answer = static_cast<std::int64_t>(make_board(static_cast<int>(ranks.size()), made.context));
+    } catch (const Error& error) {
+      answer = no_board_possible;
+      why = error.what();
+    }
+  }
+  std::vector<std::int64_t> answers(size);
+  allgather(&answer, answers.data(), 1);
+  if (ranks.empty()) return nullptr;
+  answer = answers[static_cast<std::size_t>(ranks.front())];
+  if (answer == no_board_possible)
+    throw Error(Cause::system, "split of group " + who().name + ": no memory for the new group's board on rank " +
+                                   std::to_string(ranks.front()) + (why.empty() ? "" : ": " + why) +
+                                   "; free groups that are not used any more");
+  made.board = static_cast<host::Offset>(answer);
+  made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
+  for (const Rank r : ranks) made.world.push_back(who().world[static_cast<std::size_t>(r)]);
+  return std::make_shared<Member>(runtime_, std::move(made));
+}
+
+std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board) {
+  host::Segment& segment = runtime->engine().segment();
+  Membership world;
+  world.context = world_context(segment.header().job);
+  world.name = "world";
+  world.rank = runtime->place().engine.world_rank;
+  world.world.resize(static_cast<std::size_t>(segment.size()));
+  std::iota(world.world.begin(), world.world.end(), 0);
+  world.board = segment.size() > 1 ? board : 0;
+  return std::make_shared<Member>(std::move(runtime), std::move(world));
+}
+
+}  // namespace tutti::job

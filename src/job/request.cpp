@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tutti/request.hpp"
+
+#include <vector>
+
+#include "engine/engine.hpp"
+
+namespace tutti {
+
+using engine::Operation;
+
+namespace {
+
+engine::Engine& engine_of(const Operation& operation) { return operation.channel().engine(); }
+
+std::uint64_t deadline(const engine::Engine& engine, Duration timeout) {
+  const std::uint64_t until = const_cast<engine::Engine&>(engine).waiting().now() +
+                              static_cast<std::uint64_t>(std::max<Duration::rep>(timeout.count(), 0));
+  return until == 0 ? 1 : until;
+}
+
+/// Lets go of a finished operation; throws what it failed with.
+void collect(Operation*& held) {
+  Operation* operation = std::exchange(held, nullptr);
+  if (!operation->failed()) return operation->release();
+  const Error error = operation->error();
+  operation->release();
+  raise(error);
+}
+
+[[noreturn]] void timed_out(Operation& operation) {
+  operation.remember_timeout();
+  throw Timeout(Cause::timeout, operation.channel().describe(operation) + " did not complete in time: it " +
+                                    operation.channel().waits_for(operation) +
+                                    ". Wait again, or destroy the request to give it up, which breaks the group.");
+}
+
+}  // namespace
+
+Request& Request::operator=(Request&& other) noexcept {
+  if (this != &other) {
+    Request old(std::move(*this));
+    operation_ = std::exchange(other.operation_, nullptr);
+  }
+  return *this;
+}
+
+Request::~Request() {
+  if (operation_ == nullptr) return;
+  if (!operation_->finished()) {
+    if (operation_->timed_out()) operation_->channel().give_up(*operation_);
+    engine_of(*operation_).wait(*operation_, 0);
+  }
+  std::exchange(operation_, nullptr)->release();
+}
+
+bool Request::test() {
+  if (operation_ == nullptr) return true;
+  if (!operation_->finished()) {
+    Rank awaited = -1;
+    engine_of(*operation_).progress(awaited);
+    if (!operation_->finished()) return false;
+  }
+  collect(operation_);
+  return true;
+}
+
+void Request::wait() {
+  if (operation_ == nullptr) return;
+  engine_of(*operation_).wait(*operation_, 0);
+  collect(operation_);
+}
+
+void Request::wait(Duration timeout) {
+  if (operation_ != nullptr && !wait_for(timeout)) timed_out(*operation_);
+}
+
+bool Request::wait_for(Duration timeout) {
+  if (operation_ == nullptr) return true;
+  engine::Engine& engine = engine_of(*operation_);
+  if (!operation_->finished() && !engine.wait(*operation_, deadline(engine, timeout))) return false;
+  collect(operation_);
+  return true;
+}
+
+int Request::fileno() {
+  if (operation_ == nullptr)
+    throw Error(Cause::usage, "an empty request has no descriptor; ask before the wait that completes it");
+  return engine_of(*operation_).event_of(*operation_);
+}
+
+std::size_t wait_any(std::span<Request> requests, std::optional<Duration> timeout) {
+  std::vector<Operation*> operations;
+  Operation* some = nullptr;
+  for (const Request& request : requests) {
+    operations.push_back(request.operation());
+    if (some == nullptr) some = request.operation();
+  }
+  if (some == nullptr) return requests.size();
+  engine::Engine& engine = engine_of(*some);
+  const auto found = engine.wait_any(operations, timeout ? deadline(engine, *timeout) : 0);
+  if (!found) timed_out(*some);
+  requests[*found].wait();
+  return *found;
+}
+
+void wait_all(std::span<Request> requests, std::optional<Duration> timeout) {
+  std::optional<Error> first;
+  std::uint64_t until = 0;
+  for (Request& request : requests) {
+    if (!request) continue;
+    engine::Engine& engine = engine_of(*request.operation());
+    if (timeout && until == 0) until = deadline(engine, *timeout);
+    if (!engine.wait(*request.operation(), until)) timed_out(*request.operation());
+    try {
+      request.wait();
+    } catch (const Error& error) {
+      if (!first) first = error;
+    }
+  }
+  if (first) raise(*first);
+}
+
+}  // namespace tutti

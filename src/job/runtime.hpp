@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One rank of a job: its engine, and what all ranks agreed on.
+#pragma once
+
+#include <memory>
+#include <string>
+
+#include "engine/engine.hpp"
+#include "host/segment.hpp"
+#include "job/planner.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti::job {
+
+/// What a runtime is made from; the pieces differ between real processes and ranks inside one process.
+struct Place {
+  engine::Setup engine;
+  std::shared_ptr<const tune::Table> table;
+  bool boards = true;         ///< Groups get a board: all ranks share a host.
+  std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
+};
+
+class Runtime {
+ public:
+  explicit Runtime(Place place) : place_(std::move(place)), engine_(place_.engine) {}
+
+  engine::Engine& engine() { return engine_; }
+  const Place& place() const { return place_; }
+  bool single_copy = false;
+
+ private:
+  Place place_;
+  engine::Engine engine_;
+};
+
+/// One rank's membership in one group: what a Group handle points to.
+class Member : public std::enable_shared_from_this<Member> {
+ public:
+  Member(std::shared_ptr<Runtime> runtime, engine::Membership membership);
+
+  engine::Channel& channel() { return *channel_; }
+  Runtime& runtime() { return *runtime_; }
+  const std::shared_ptr<Runtime>& shared_runtime() const { return runtime_; }
+  const engine::Membership& who() const { return channel_->who(); }
+
+  Request start(const Call& call);
+  void run(const Call& call);
+  Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
+                        std::uint32_t tag);
+  /// Collective; see Group::split. nullptr for a negative colour.
+  std::shared_ptr<Member> split(int colour, int key);
+
+ private:
+  engine::Channel::Start prepare(const Call& call);
+  void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
+  host::Offset make_board(int size, std::uint64_t context);
+
+  std::shared_ptr<Runtime> runtime_;
+  std::shared_ptr<engine::Channel> channel_;
+  Planner planner_;
+  std::uint64_t splits_ = 0;
+};
+
+/// The name of an algorithm by its position in the registry, for messages.
+std::string_view algorithm_name(std::int32_t algorithm);
+
+/// The world's context and the size of its board: known to all without asking.
+std::uint64_t world_context(std::uint64_t job);
+
+/// A world of the ranks of a segment whose board is at `board`.
+std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
+
+}  // namespace tutti::job
