@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "matrix.hpp"
+
+#include <algorithm>
+#include <cstring>
+#include <numeric>
+#include <optional>
+#include <span>
+#include <stdexcept>
+
+#include "base/hash.hpp"
+#include "host/board.hpp"
+
+namespace tutti::matrix {
+
+using collectives::Problem;
+using collectives::Shape;
+using collectives::Shapes;
+
+namespace {
+
+constexpr std::size_t guard_bytes = 64;
+constexpr std::byte guard{0xa5}, poison{0x5a};
+
+/// x -> a x + b modulo 2^64: composing two does not commute, and is exact.
+struct Affine {
+  std::uint64_t a, b;
+  bool operator==(const Affine&) const = default;
+};
+
+template <class T>
+T value_of(const plan::Contribution& from);
+template <>
+std::uint64_t value_of(const plan::Contribution& from) {
+  return base::combine(static_cast<std::uint64_t>(from.rank), static_cast<std::uint64_t>(from.offset));
+}
+template <>
+Affine value_of(const plan::Contribution& from) {
+  const std::uint64_t seed = value_of<std::uint64_t>(from);
+  return {seed | 1, base::mix(seed)};
+}
+
+std::uint64_t combine(std::uint64_t x, std::uint64_t y) { return x + y; }
+Affine combine(const Affine& x, const Affine& y) { return {x.a * y.a, x.a * y.b + x.b}; }
+
+/// A buffer between guards, poisoned so that what nobody wrote is seen.
+template <class T>
+class Guarded {
+ public:
+  explicit Guarded(Count count) : bytes_(2 * guard_bytes + static_cast<std::size_t>(count) * sizeof(T), poison) {
+    std::fill_n(bytes_.begin(), guard_bytes, guard);
+    std::fill_n(bytes_.end() - guard_bytes, guard_bytes, guard);
+  }
+  std::byte* data() { return bytes_.data() + guard_bytes; }
+  void set(Count index, const T& value) {
+    std::memcpy(data() + static_cast<std::size_t>(index) * sizeof(T), &value, sizeof(T));
+  }
+  bool operator==(const Guarded&) const = default;
+  std::size_t first_difference(const Guarded& other) const {
+    return static_cast<std::size_t>(std::mismatch(bytes_.begin(), bytes_.end(), other.bytes_.begin()).first -
+                                    bytes_.begin());
+  }
+
+ private:
+  std::vector<std::byte> bytes_;
+};
+
+template <class T>
+void fill(Guarded<T>& buffer, plan::Buffer which, const std::vector<plan::Piece>& pieces) {
+  for (const plan::Piece& piece : pieces) {
+    if (piece.buffer != which) continue;
+    for (Count i = 0; i < piece.count; ++i) {
+      std::optional<T> value;
+      for (const plan::Contribution& from : piece.value) {
+        const T one = value_of<T>({from.rank, from.offset + i});
+        value = value ? combine(*value, one) : one;
+      }
+      buffer.set(piece.offset + i, *value);
+    }
+  }
+}
+
+template <class T>
+void compare(const Case& the_case, Rank rank, const char* which, const Guarded<T>& is, const Guarded<T>& should) {
+  if (is == should) return;
+  const auto at = static_cast<std::ptrdiff_t>(is.first_difference(should)) - static_cast<std::ptrdiff_t>(guard_bytes);
+  throw std::runtime_error(name(the_case) + ": rank " + std::to_string(rank) + ": " + which + " is wrong at byte " +
+                           std::to_string(at) + " (element " +
+                           std::to_string(at / static_cast<std::ptrdiff_t>(sizeof(T))) + ")");
+}
+
+template <class T>
+void run_typed(const Group& group, const Case& the_case, const Reduction& reduction) {
+  const Problem& problem = the_case.problem;
+  const Rank rank = group.rank();
+  const Shapes shapes(problem);
+  const Shape& shape = shapes[rank];
+  const plan::Contract contract = collectives::get(problem.kind).contract(problem);
+  const plan::Promise& promise = contract.ranks[static_cast<std::size_t>(rank)];
+  Guarded<T> input(promise.input), output(promise.output);
+  fill(input, plan::Buffer::input, promise.before);
+  fill(output, plan::Buffer::output, promise.before);
+  Guarded<T> expected_input = input, expected_output = output;
+  fill(expected_output, plan::Buffer::output, promise.after);
+
+  Call call;
+  call.kind = problem.kind;
+  call.input = input.data();
+  call.output = output.data();
+  call.in_place = shape.in_place;
+  call.type = type_of<T>;
+  call.element = sizeof(T);
+  call.count = shape.count;
+  call.root = shape.root;
+  if (collectives::get(problem.kind).reduces) call.reduction = reduction;
+  call.send_counts = shape.send_counts;
+  call.send_offsets = shape.send_offsets;
+  call.recv_counts = shape.recv_counts;
+  call.recv_offsets = shape.recv_offsets;
+  call.algorithm = the_case.algorithm->name;
+  if (the_case.form == Form::blocking)
+    group.run(call);
+  else
+    group.start(call).wait();
+  compare(the_case, rank, "input", input, expected_input);
+  compare(the_case, rank, "output", output, expected_output);
+}
+
+void add_varying(std::vector<Case>& list, Case the_case, const std::vector<Count>& counts) {
+  Problem& problem = the_case.problem;
+  const auto blocks = static_cast<std::size_t>(problem.size) *
+                      (problem.kind == Kind::alltoallv ? static_cast<std::size_t>(problem.size) : 1);
+  for (const Count most : counts)
+    for (const Count gap : {Count{0}, Count{3}}) {
+      problem.gap = gap;
+      problem.counts.resize(blocks);
+      for (std::size_t i = 0; i < blocks; ++i)
+        problem.counts[i] =
+            static_cast<Count>(base::mix(i + static_cast<std::size_t>(most)) % static_cast<std::uint64_t>(most + 1));
+      list.push_back(the_case);
+    }
+}
+
+void add(std::vector<Case>& list, const Case& the_case, const std::vector<Count>& counts) {
+  const collectives::Collective& collective = collectives::get(the_case.problem.kind);
+  if (collective.varying) return add_varying(list, the_case, counts);
+  for (const Count count : counts) {
+    list.push_back(the_case);
+    list.back().problem.count = count;
+    if (the_case.problem.kind == Kind::barrier) return;
+  }
+}
+
+}  // namespace
+
+std::string name(const Case& the_case) {
+  const Problem& p = the_case.problem;
+  return std::string(collectives::get(p.kind).name) + "/" + std::string(the_case.algorithm->name) +
+         " P=" + std::to_string(p.size) + " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) +
+         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
+         (the_case.form == Form::blocking ? " blocking" : " request");
+}
+
+std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy) {
+  std::vector<Case> list;
+  for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
+    const collectives::Collective& collective = collectives::get(algorithm.kind);
+    std::vector<Case> candidates;
+    for (const Form form : {Form::blocking, Form::request})
+      for (Rank root = 0; root < (collective.rooted ? std::min<Rank>(size, roots) : 1); ++root)
+        for (const bool in_place : {false, true})
+          for (const bool commutative : {true, false}) {
+            if (in_place && (algorithm.kind == Kind::barrier || algorithm.kind == Kind::bcast)) continue;
+            if (!commutative && !collective.reduces) continue;
+            Case made{{}, &algorithm, form};
+            made.problem.kind = algorithm.kind;
+            made.problem.size = size;
+            made.problem.root = root;
+            made.problem.in_place = in_place;
+            made.problem.commutative = commutative;
+            const std::size_t element = commutative ? sizeof(std::uint64_t) : sizeof(Affine);
+            made.problem.small_cell = board ? static_cast<Count>(host::small_payload / element) : 0;
+            made.problem.large_cell = board ? static_cast<Count>(host::large_payload / element) : 0;
+            add(candidates, made, counts);
+          }
+    for (Case& candidate : candidates)
+      if (collectives::applies(algorithm, Shapes(candidate.problem)[0], single_copy))
+        list.push_back(std::move(candidate));
+  }
+  return list;
+}
+
+void run(const Group& group, const Case& the_case) {
+  if (the_case.problem.commutative) return run_typed<std::uint64_t>(group, the_case, {Op::sum, true, nullptr, nullptr});
+  const auto compose = [](const void* in, void* inout, Count n, void*) {
+    const auto* left = static_cast<const Affine*>(in);
+    auto* right = static_cast<Affine*>(inout);
+    for (Count i = 0; i < n; ++i) right[i] = combine(left[i], right[i]);
+  };
+  run_typed<Affine>(group, the_case, {Op::user, false, compose, nullptr});
+}
+
+}  // namespace tutti::matrix
