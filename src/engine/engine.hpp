@@ -23,7 +23,6 @@ struct Setup {
   Rank world_rank = 0;
   int cores = 1;
   bool direct = false;       ///< All ranks share one address space (inproc).
-  bool single_copy = false;  ///< Exposed memory of other ranks can be read.
   host::Scheduler* scheduler = nullptr;
   /// Names a Description's algorithm in messages; may be null.
   std::string_view (*algorithm_name)(std::int32_t) = nullptr;

@@ -6,7 +6,6 @@
 #include <thread>
 #include <vector>
 
-#include "host/board.hpp"
 #include "job/runtime.hpp"
 #include "transport/inproc/network.hpp"
 
@@ -38,12 +37,7 @@ void run_threads(int size, const std::function<void(Rank)>& body) {
 void run_inproc(int size, const InprocOptions& options, const std::function<void(Group world)>& body) {
   constexpr std::uint64_t job = 1;
   const auto segment = host::Segment::local(size, job);
-  host::Offset board = 0;
-  if (options.board) {
-    const std::size_t bytes = host::Board::bytes(size);
-    board = segment->allocate(bytes);
-    host::Board::format(segment->at(board, bytes), size, world_context(job), size);
-  }
+  const host::Offset board = options.board ? make_world_board(*segment) : 0;
   std::unique_ptr<Fibers> fibers;
   if (options.fibers) fibers = std::make_unique<Fibers>(size, options.seed);
   const auto table = std::make_shared<const tune::Table>(
@@ -59,19 +53,14 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
   Network network(size, std::move(network_options));
   for (Rank rank = 0; rank < size; ++rank) {
     Place place;
-    place.engine = {segment,
-                    rank,
-                    options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency()),
-                    true,
-                    options.single_copy,
-                    fibers.get(),
-                    &algorithm_name};
+    place.engine = {segment, rank,         options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency()),
+                    true,    fibers.get(), &algorithm_name};
     place.table = table;
     place.timeout = options.timeout;
     place.boards = options.board;
+    place.single_copy = options.single_copy;
     runtimes.push_back(std::make_shared<Runtime>(std::move(place)));
     runtimes.back()->engine().use(network.transport(rank));
-    runtimes.back()->single_copy = options.single_copy;
     segment->enter(rank);
   }
   const auto leave = [&](Rank rank) {

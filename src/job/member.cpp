@@ -17,7 +17,7 @@ using engine::Membership;
 namespace {
 
 Agreed agreed(const Runtime& runtime, const Membership& who) {
-  return {runtime.place().table, runtime.single_copy, who.board != 0};
+  return {runtime.place().table, runtime.place().single_copy, who.board != 0};
 }
 
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
@@ -148,6 +148,30 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
   for (const Rank r : ranks) made.world.push_back(who().world[static_cast<std::size_t>(r)]);
   return std::make_shared<Member>(runtime_, std::move(made));
+}
+
+void Member::agree_on_single_copy(bool mine) {
+  const std::int64_t can = mine ? 1 : 0;
+  std::int64_t all = 0;
+  Call call;
+  call.kind = Kind::allreduce;
+  call.input = &can;
+  call.output = &all;
+  call.type = Type::int64;
+  call.element = sizeof can;
+  call.count = 1;
+  call.reduction = {Op::min, true, nullptr, nullptr};
+  run(call);
+  runtime_->agree_on_single_copy(all == 1);
+  planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
+}
+
+host::Offset make_world_board(host::Segment& segment) {
+  if (segment.size() == 1) return 0;
+  const std::size_t bytes = host::Board::bytes(segment.size());
+  const host::Offset board = segment.allocate(bytes);
+  host::Board::format(segment.at(board, bytes), segment.size(), world_context(segment.header().job), segment.size());
+  return board;
 }
 
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board) {

@@ -17,6 +17,7 @@ struct Place {
   engine::Setup engine;
   std::shared_ptr<const tune::Table> table;
   bool boards = true;         ///< Groups get a board: all ranks share a host.
+  bool single_copy = false;   ///< All ranks may read each other's exposed memory; agreed.
   std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
 };
 
@@ -26,7 +27,7 @@ class Runtime {
 
   engine::Engine& engine() { return engine_; }
   const Place& place() const { return place_; }
-  bool single_copy = false;
+  void agree_on_single_copy(bool all) { place_.single_copy = all; }
 
  private:
   Place place_;
@@ -47,6 +48,8 @@ class Member : public std::enable_shared_from_this<Member> {
   void run(const Call& call);
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         std::uint32_t tag);
+  /// Collective: whether all ranks can read each other's exposed memory. For a world, before its first operation.
+  void agree_on_single_copy(bool mine);
   /// Collective; see Group::split. nullptr for a negative colour.
   std::shared_ptr<Member> split(int colour, int key);
 
@@ -67,7 +70,24 @@ std::string_view algorithm_name(std::int32_t algorithm);
 /// The world's context and the size of its board: known to all without asking.
 std::uint64_t world_context(std::uint64_t job);
 
+/// Memory for the world's board, made by one process before the others ask for it; 0 for a world of one.
+host::Offset make_world_board(host::Segment& segment);
+
 /// A world of the ranks of a segment whose board is at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
+
+/// What a process that has entered a segment brings along.
+struct Process {
+  std::shared_ptr<host::Segment> segment;
+  Rank rank = 0;
+  host::Offset board = 0;
+  int cores = 1;            ///< Usable by all ranks together.
+  std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
+  bool single_copy = true;  ///< False: do without.
+  std::uint64_t timeout = 0;
+};
+
+/// The world of a real process. Collective: all ranks of the segment call it.
+std::shared_ptr<Member> make_process_world(const Process& process);
 
 }  // namespace tutti::job

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The world of a real process, once it has a segment.
+#include "job/runtime.hpp"
+#include "transport/inproc/network.hpp"
+#include "transport/shm/shm.hpp"
+
+namespace tutti::job {
+
+std::shared_ptr<Member> make_process_world(const Process& process) {
+  const bool alone = process.segment->size() == 1;
+  Place place;
+  place.engine = {process.segment, process.rank, process.cores, alone, nullptr, &algorithm_name};
+  place.table = std::make_shared<const tune::Table>(
+      tune::Table::parse(tune::lines_of(process.algorithms) + tune::Table::standard()));
+  place.timeout = process.timeout;
+  const auto runtime = std::make_shared<Runtime>(std::move(place));
+  engine::Engine& engine = runtime->engine();
+  if (alone) {
+    engine.use(transport::inproc::Network(1).transport(0));
+    return make_world(runtime, 0);
+  }
+  transport::shm::Options options;
+  options.single_copy = process.single_copy;
+  options.wake = [&engine](Rank other) { engine.waiting().ring(other); };
+  engine.use(transport::shm::connect(process.segment, process.rank, std::move(options)));
+  auto world = make_world(runtime, process.board);
+  world->agree_on_single_copy(engine.transport().capabilities().single_copy);
+  return world;
+}
+
+}  // namespace tutti::job
