@@ -86,9 +86,11 @@ inline std::vector<Slice> segments(Slice whole, Count segment) {
   return result;
 }
 
-/// The agreed segment of a pipeline: the caller's, or the algorithm's own choice.
-inline Count segment_or(const Shape& shape, Count choice) {
-  return shape.parameters.segment > 0 ? shape.parameters.segment : choice;
+/// The agreed segment of a pipeline: the caller's, or one long enough to pay for its message and for a plan of bounded
+/// length.
+inline Count segment_of(const Shape& shape) {
+  constexpr Count shortest = 8192, most = 128;
+  return shape.parameters.segment > 0 ? shape.parameters.segment : std::max(shortest, shape.count / most + 1);
 }
 
 }  // namespace tutti::collectives

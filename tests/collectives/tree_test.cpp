@@ -96,5 +96,12 @@ TEST(Segments, CoverEveryElementOnce) {
   EXPECT_TRUE(segments(Writer::input(2, 0), 4).empty());
 }
 
+TEST(Segments, AreTheCallersOrFew) {
+  EXPECT_EQ(segment_of({.count = 1000, .parameters = {.segment = 3}}), 3);
+  EXPECT_EQ(segment_of({.count = 1000}), 8192);
+  for (const Count count : {Count{1} << 20, Count{1} << 21, (Count{1} << 40) + 1})
+    EXPECT_LE(segments(whole({.count = count}), segment_of({.count = count})).size(), 128u);
+}
+
 }  // namespace
 }  // namespace tutti::collectives

@@ -16,7 +16,7 @@ namespace tutti::collectives::bcast {
 plan::Plan chain(const Shape& shape) {
   Writer b(shape);
   const Tree line = collectives::chain(shape.rank, shape.root, shape.size);
-  for (const Slice& segment : segments(whole(shape), segment_or(shape, 8192))) {
+  for (const Slice& segment : segments(whole(shape), segment_of(shape))) {
     Handle received;
     if (!line.top()) received = b.recv(line.parent, segment);
     for (const Branch& next : line.children) b.send(next.rank, segment).after(received);

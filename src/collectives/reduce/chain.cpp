@@ -11,7 +11,7 @@ namespace tutti::collectives::reduce {
 plan::Plan chain(const Shape& shape) {
   Writer b(shape);
   const Tree line = collectives::chain(shape.rank, start(shape), shape.size);
-  for (const Slice& segment : segments(whole(shape), segment_or(shape, 8192))) along(b, shape, line, segment);
+  for (const Slice& segment : segments(whole(shape), segment_of(shape))) along(b, shape, line, segment);
   return b.build();
 }
 
