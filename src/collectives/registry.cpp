@@ -37,10 +37,11 @@ constexpr Algorithm registered[] = {
 #undef ALGORITHM
 };
 
-/// The largest block all ranks know of; nothing when counts are each rank's own.
+/// All blocks fit a cell, and all ranks know it: never when counts are each rank's own.
 bool fits(const Shape& shape, Kind kind, Count cell) {
   if (kind == Kind::allgatherv)
-    return std::ranges::all_of(shape.recv_counts, [cell](Count count) { return count <= cell; });
+    return !shape.recv_counts.empty() &&
+           std::ranges::all_of(shape.recv_counts, [cell](Count count) { return count <= cell; });
   return !get(kind).varying && shape.count <= cell;
 }
 

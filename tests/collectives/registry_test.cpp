@@ -57,6 +57,7 @@ TEST(Registry, OwnCountsNeverFitACell) {
   EXPECT_FALSE(applies(algorithm, shape, false));
   shape.small_cell = 9;
   EXPECT_TRUE(applies(algorithm, shape, false));
+  EXPECT_FALSE(applies(algorithm, {.size = 2, .small_cell = 9}, false));
   algorithm.kind = Kind::gatherv;
   EXPECT_FALSE(applies(algorithm, shape, false));
 }
