@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "conformance.hpp"
 
+#include <algorithm>
 #include <cstring>
+#include <utility>
 
 #include "base/clock.hpp"
-#include "base/hash.hpp"
+#include "base/random.hpp"
 
 namespace tutti::transport::conformance {
 
@@ -36,11 +38,17 @@ void Endpoint::look_at_deaths() {
   }
 }
 
+void Endpoint::look_at_verdict() {
+  if (shared_.condemned[rank_].load(std::memory_order_acquire)) die();
+}
+
 void Endpoint::limit_time() {
+  if (shared_.failed.load(std::memory_order_relaxed)) throw Failure("another rank failed");
   if (base::now() - started_ > longest_run) throw Failure("rank " + std::to_string(rank_) + " hangs");
 }
 
 void Endpoint::step() {
+  look_at_verdict();
   if (transport_.progress()) {
     awake();
     return;
@@ -52,6 +60,7 @@ void Endpoint::step() {
 
 void Endpoint::glance(int times) {
   for (int i = 0; i < times; ++i) {
+    look_at_verdict();
     look_at_deaths();
     transport_.progress();
     yield();
@@ -109,6 +118,53 @@ bool Guarded::is_poison() const {
 void Guarded::expect_poison() const {
   expect_guards();
   check(is_poison(), "the buffer was written");
+}
+
+std::uint64_t pattern(Rank from, Rank to, std::uint64_t number) {
+  return static_cast<std::uint64_t>(from) << 48 | static_cast<std::uint64_t>(to) << 32 | number;
+}
+
+void send_all(Endpoint& self, Peer to, const std::vector<std::size_t>& sizes, bool one_tag) {
+  std::vector<Guarded> buffers;
+  std::vector<Transfer> transfers;
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    buffers.emplace_back(sizes[i]).fill(pattern(self.rank(), to, i));
+    transfers.push_back(transfer(to, tag(one_tag ? 1 : static_cast<std::uint32_t>(i)), buffers[i]));
+  }
+  for (Transfer& transfer : transfers) self.send(transfer);
+  self.wait(transfers);
+  for (const Transfer& transfer : transfers) check(transfer.state == State::done, "a send failed");
+}
+
+void receive_all(Endpoint& self, Peer from, const std::vector<std::size_t>& sizes, bool one_tag,
+                 const std::vector<std::size_t>& order) {
+  std::vector<Guarded> buffers;
+  std::vector<Transfer> transfers;
+  for (const std::size_t size : sizes) buffers.emplace_back(size);
+  for (std::size_t i = 0; i < sizes.size(); ++i)
+    transfers.push_back(transfer(from, tag(one_tag ? 1 : static_cast<std::uint32_t>(i)), buffers[i]));
+  for (const std::size_t i : order) {
+    self.recv(transfers[i]);
+    if (i % 3 == 0) self.glance();
+  }
+  self.wait(transfers);
+  for (std::size_t i = 0; i < sizes.size(); ++i) {
+    check(transfers[i].state == State::done, "a receive failed");
+    buffers[i].expect(pattern(from, self.rank(), i));
+  }
+}
+
+std::vector<std::size_t> in_order(std::size_t n) {
+  std::vector<std::size_t> order(n);
+  for (std::size_t i = 0; i < n; ++i) order[i] = i;
+  return order;
+}
+
+std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed) {
+  std::vector<std::size_t> order = in_order(n);
+  base::Random random(seed);
+  for (std::size_t i = n; i > 1; --i) std::swap(order[i - 1], order[random.below(i)]);
+  return order;
 }
 
 Tag tag(std::uint32_t message, Lane lane) { return {0xc0ffee, lane == Lane::user ? 0u : 5u, message, lane}; }

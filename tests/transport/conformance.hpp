@@ -28,7 +28,8 @@ constexpr int most_ranks = 32;
 struct Shared {
   std::atomic<int> arrived{0};
   std::atomic<bool> dead[most_ranks] = {};
-  std::atomic<int> words[most_ranks] = {};  // for the tests' own use
+  std::atomic<bool> condemned[most_ranks] = {};
+  std::atomic<bool> failed{false};  // a rank has failed: the others need not go on
 };
 
 /// One rank of a run.
@@ -41,6 +42,8 @@ class Endpoint {
   int size() const { return size_; }
   Transport& transport() { return transport_; }
   Shared& shared() { return shared_; }
+  /// What the tests take for a large message: large enough that its transfer has a middle.
+  virtual std::size_t large() const { return 2'000'000; }
   std::uint64_t seed() const { return seed_; }  ///< The same on all ranks of a run.
 
   void send(Transfer& transfer) { transport_.send(transfer); }
@@ -64,10 +67,13 @@ class Endpoint {
   virtual void wake_all() {}
   /// This rank is no more: SIGKILL where it is a process.
   [[noreturn]] virtual void die() = 0;
+  /// Another rank is no more: at once where it is a process, else as soon as it looks.
+  virtual void murder(Rank other) { shared_.condemned[other].store(true, std::memory_order_release); }
 
  private:
   void gather(bool progress);
   void look_at_deaths();
+  void look_at_verdict();
   void limit_time();
 
   Rank rank_;
@@ -109,6 +115,17 @@ class Guarded {
   void expect_guards() const;
   std::vector<std::byte> bytes_;
 };
+
+/// What a message is filled with, by who sends what to whom.
+std::uint64_t pattern(Rank from, Rank to, std::uint64_t number);
+
+/// Sends messages of these sizes, with one tag or with tags 0, 1, 2 ...; waits; they must be done.
+void send_all(Endpoint& self, Peer to, const std::vector<std::size_t>& sizes, bool one_tag);
+/// Receives them, in the order given by `order` (indexes into sizes), and checks every byte.
+void receive_all(Endpoint& self, Peer from, const std::vector<std::size_t>& sizes, bool one_tag,
+                 const std::vector<std::size_t>& order);
+std::vector<std::size_t> in_order(std::size_t n);
+std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed);
 
 Tag tag(std::uint32_t message, Lane lane = Lane::collective);
 Transfer transfer(Peer peer, const Tag& tag, Guarded& buffer, std::uint32_t signature = 7);

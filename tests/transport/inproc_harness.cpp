@@ -28,12 +28,13 @@ class InprocEndpoint final : public Endpoint {
       sched_yield();
   }
   void die() override { throw Died{}; }
+  /// Here a message is copied at once: many seeds are worth more than many bytes.
+  std::size_t large() const override { return scheduler_ != nullptr ? 20'000 : Endpoint::large(); }
 
  private:
   host::Scheduler* scheduler_;
 };
 
-/// What stays in place when a rank dies: a real process takes its memory along, but here others could still read it.
 void run_rank(Rank rank, int size, inproc::Network& network, Shared& shared, std::uint64_t seed,
               host::Scheduler* scheduler, const Body& body) {
   const auto transport = network.transport(rank);
@@ -61,6 +62,7 @@ class Threads final : public Harness {
         } catch (...) {
           const std::lock_guard lock(mutex);
           if (!error) error = std::current_exception();
+          shared.failed.store(true, std::memory_order_relaxed);
         }
       });
     for (std::thread& thread : threads) thread.join();

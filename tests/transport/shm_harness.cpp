@@ -23,8 +23,9 @@ namespace {
 
 class ShmEndpoint final : public Endpoint {
  public:
-  ShmEndpoint(Rank rank, int size, Transport& transport, Shared& shared, std::uint64_t seed, host::Waiting& waiting)
-      : Endpoint(rank, size, transport, shared, seed), waiting_(waiting) {}
+  ShmEndpoint(Rank rank, host::Segment& segment, Transport& transport, Shared& shared, std::uint64_t seed,
+              host::Waiting& waiting)
+      : Endpoint(rank, segment.size(), transport, shared, seed), segment_(segment), waiting_(waiting) {}
   void yield() override { sched_yield(); }
   void pause() override {
     if (!round_) round_.emplace(waiting_);
@@ -37,8 +38,10 @@ class ShmEndpoint final : public Endpoint {
   void die() override {
     for (;;) kill(getpid(), SIGKILL);
   }
+  void murder(Rank other) override { kill(segment_.process(other).pid, SIGKILL); }
 
  private:
+  host::Segment& segment_;
   host::Waiting& waiting_;
   std::optional<host::Waiting::Round> round_;
 };
@@ -97,7 +100,7 @@ class Processes final : public Harness {
       options.wake = [&](Peer peer) { waiting.ring(peer); };
       const auto transport = shm::connect(segment, rank, options);
       if (single_copy_) check(transport->capabilities().single_copy, transport->capabilities().why);
-      ShmEndpoint endpoint(rank, segment->size(), *transport, shared, 1, waiting);
+      ShmEndpoint endpoint(rank, *segment, *transport, shared, 1, waiting);
       body(endpoint);
       segment->leave(rank);
       return 0;
