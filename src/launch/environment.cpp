@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/environment.hpp"
+
+#include <fcntl.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <cstdlib>
+#include <string>
+#include <string_view>
+
+namespace tutti::launch {
+
+namespace {
+
+constexpr char advice[] =
+    "; start the program with `tutti run -n N PROGRAM`, or unset all TUTTI_ variables to run it alone";
+
+std::optional<std::string> variable(const char* name) {
+  const char* value = std::getenv(name);
+  if (value == nullptr) return std::nullopt;
+  return value;
+}
+
+std::string required(const char* name) {
+  std::optional<std::string> value = variable(name);
+  if (!value)
+    throw Error(Cause::usage, std::string(name) + " is not set, but others of the job's variables are" + advice);
+  return *value;
+}
+
+int integer(const char* name, int least, int most) {
+  const std::string text = required(name);
+  int value = 0;
+  const auto [end, problem] = std::from_chars(text.data(), text.data() + text.size(), value);
+  if (problem != std::errc{} || end != text.data() + text.size() || value < least || value > most)
+    throw Error(Cause::usage, std::string(name) + " is \"" + text + "\"; it must be a whole number from " +
+                                  std::to_string(least) + " to " + std::to_string(most) + advice);
+  return value;
+}
+
+std::string read_secret_file(const std::string& path) {
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  char text[64];
+  const ssize_t size = file ? read(file.get(), text, sizeof text) : -1;
+  if (size < 0) throw system_error(std::string("cannot read ") + secret_file_variable + " \"" + path + "\"");
+  std::string content(text, static_cast<std::size_t>(size));
+  while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' '))
+    content.pop_back();
+  return content;
+}
+
+Secret read_secret() {
+  const std::optional<std::string> value = variable(secret_variable), path = variable(secret_file_variable);
+  if (!value && !path)
+    throw Error(Cause::usage, std::string("neither ") + secret_variable + " nor " + secret_file_variable +
+                                  " is set, but others of the job's variables are" + advice);
+  const std::optional<Secret> secret = from_hex(value ? *value : read_secret_file(*path));
+  if (!secret)
+    throw Error(Cause::usage, std::string(value ? secret_variable : secret_file_variable) +
+                                  " does not hold a secret, which is 32 hexadecimal digits" + advice);
+  return *secret;
+}
+
+}  // namespace
+
+std::optional<Environment> read_environment() {
+  const char* names[] = {rank_variable, size_variable, store_variable, secret_variable, secret_file_variable};
+  if (std::ranges::none_of(names, [](const char* name) { return std::getenv(name) != nullptr; })) return std::nullopt;
+  const int size = integer(size_variable, 1, most_ranks);
+  const Rank rank = integer(rank_variable, 0, size - 1);
+  return Environment{rank, size, Address(required(store_variable)), read_secret()};
+}
+
+}  // namespace tutti::launch

@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A process's place in its job: how it joins, what it keeps, how it leaves.
+#pragma once
+
+#include <chrono>
+#include <cstddef>
+#include <cstdint>
+#include <memory>
+#include <span>
+#include <string_view>
+#include <vector>
+
+#include "host/segment.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::launch {
+
+/// How to wait for the others.
+struct Patience {
+  /// 0 = as long as the job lives: the launcher tells those who wait when somebody will never come.
+  std::chrono::nanoseconds timeout{0};
+  /// Asked now and then, and after every signal; true ends the wait with Error (interrupted).
+  bool (*interrupted)() = nullptr;
+};
+
+class Member {
+ public:
+  Member(Member&&) noexcept;
+  Member& operator=(Member&&) noexcept;
+  /// Closes the connections without a word: the launcher takes that for a death unless `leave` was called.
+  ~Member();
+
+  Rank rank() const;
+  int size() const;
+  std::uint64_t job() const;
+  /// False for a world of one that no launcher started.
+  bool launched() const;
+  /// Entered already: this rank is alive in it, and so is (or was) every other. It lives as long as anyone holds it.
+  const std::shared_ptr<host::Segment>& segment() const;
+
+  /// Gives the others a value of at most 64 KiB. A key (1 to 128 printable characters) can be put once in a job.
+  /// Throws Error: usage (bad key or value, key taken), system (launcher gone). Any thread; one at a time is served.
+  void put(std::string_view key, std::span<const std::byte> value);
+  /// Waits until somebody has put the key. Throws Error: usage, timeout, interrupted, system.
+  std::vector<std::byte> get(std::string_view key, const Patience& patience = {});
+
+  /// Leaves in order: segment first, then the launcher. The lifeline stays, so that the process still ends with its
+  /// launcher. No effect the second time, and none in a forked child.
+  void leave();
+
+ private:
+  friend Member join(const Patience&);
+  struct State;
+  explicit Member(std::unique_ptr<State> state);
+  std::unique_ptr<State> state_;
+};
+
+/// Joins the job that the environment names, and waits until all ranks have; a world of one when it names none.
+/// Throws Error: usage (environment), system (refused, with the launcher's reason; launcher gone), timeout,
+/// interrupted.
+Member join(const Patience& patience = {});
+
+}  // namespace tutti::launch

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What is said at the rendezvous. Every message is a header {magic, kind, zero, length} and a body, little-endian.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <variant>
+#include <vector>
+
+#include "host/segment.hpp"
+#include "launch/secret.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::launch {
+
+inline constexpr std::uint32_t message_magic = 0x31545454;  // "TTT1"
+inline constexpr std::size_t header_bytes = 12;
+inline constexpr std::size_t longest_key = 128, longest_value = 65536, longest_reason = 1024;
+
+/// What a connection is for.
+enum class Purpose : std::uint32_t {
+  control,   ///< The rank speaks here: joins, uses the store, says bye.
+  lifeline,  ///< Nothing is ever said after the welcome; its hang-up ends the process when the launcher dies.
+};
+
+/// The first message on a connection. The version stands first and is read before all else: a hello of another version
+/// carries nothing else that this one understands.
+struct Hello {
+  std::uint32_t version = host::wire_version;
+  Purpose purpose = Purpose::control;
+  Rank rank = 0;
+  std::int32_t size = 1;  ///< As the rank believes; it must be the job's.
+  std::int32_t pid = 0;   ///< As the rank sees itself, perhaps in another pid namespace: for texts only.
+  Secret secret;
+};
+/// To a control connection: the job, with the segment's descriptor beside it. To a lifeline: no descriptor.
+struct Welcome {
+  std::int32_t size = 1;
+  std::uint64_t job = 0;
+};
+/// The rank has entered the segment and waits for the others.
+struct Ready {};
+/// All ranks are there.
+struct Go {};
+/// The end of this connection, and what to do about it. Its form is the same in all versions.
+struct Refused {
+  std::string reason;
+};
+/// Key and value for the store. A key can be put once.
+struct Put {
+  std::uint32_t number = 0;  ///< Comes back with the answer.
+  std::string key;
+  std::vector<std::byte> value;
+};
+/// Asks for a value, as soon as it is there.
+struct Get {
+  std::uint32_t number = 0;
+  std::string key;
+};
+struct Stored {
+  std::uint32_t number = 0;
+};
+struct Value {
+  std::uint32_t number = 0;
+  std::vector<std::byte> value;
+};
+/// A put or a get that cannot be done.
+struct Failed {
+  std::uint32_t number = 0;
+  std::string reason;
+};
+/// The rank leaves in order.
+struct Bye {};
+
+/// The position in this list is the kind on the wire.
+using Message = std::variant<Hello, Welcome, Ready, Go, Refused, Put, Get, Stored, Value, Failed, Bye>;
+
+std::vector<std::byte> serialise(const Message& message);
+
+/// What lies at the start of some bytes.
+struct Parsed {
+  enum class Outcome { incomplete, malformed, complete };
+  Outcome outcome = Outcome::incomplete;
+  std::size_t used = 0;  ///< complete: the length of the message.
+  Message message;
+};
+/// Reads one message. Every field is checked: what is complete can be serialised to the same bytes (but for a hello
+/// of another version, of which only the version is read). Bytes that can never become a message are malformed at the
+/// first that shows it.
+Parsed parse(std::span<const std::byte> bytes);
+
+/// Whether a text may be a key: 1 to 128 printable ASCII characters without space.
+bool is_key(std::string_view text);
+
+}  // namespace tutti::launch

@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/secret.hpp"
+
+#include <sys/random.h>
+
+#include <cerrno>
+
+#include "launch/system.hpp"
+
+namespace tutti::launch {
+
+namespace {
+
+void fill_random(void* data, std::size_t size) {
+  // Up to 256 bytes come in one piece once the kernel's pool is ready; before that the call waits and may be
+  // interrupted.
+  while (getrandom(data, size, 0) != static_cast<ssize_t>(size))
+    if (errno != EINTR) throw system_error("cannot get random numbers for the job's secret");
+}
+
+int digit(char c) {
+  if (c >= '0' && c <= '9') return c - '0';
+  if (c >= 'a' && c <= 'f') return c - 'a' + 10;
+  if (c >= 'A' && c <= 'F') return c - 'A' + 10;
+  return -1;
+}
+
+}  // namespace
+
+Secret random_secret() {
+  Secret secret;
+  fill_random(secret.bytes.data(), secret.bytes.size());
+  return secret;
+}
+
+std::uint64_t random_job() {
+  std::uint64_t job = 0;
+  while (job == 0) fill_random(&job, sizeof job);
+  return job;
+}
+
+std::string to_hex(const Secret& secret) {
+  static constexpr char digits[] = "0123456789abcdef";
+  std::string text;
+  for (const std::byte b : secret.bytes) {
+    text += digits[std::to_integer<unsigned>(b) >> 4];
+    text += digits[std::to_integer<unsigned>(b) & 15];
+  }
+  return text;
+}
+
+std::optional<Secret> from_hex(std::string_view text) {
+  Secret secret;
+  if (text.size() != 2 * secret.bytes.size()) return std::nullopt;
+  for (std::size_t i = 0; i < secret.bytes.size(); ++i) {
+    const int high = digit(text[2 * i]), low = digit(text[2 * i + 1]);
+    if (high < 0 || low < 0) return std::nullopt;
+    secret.bytes[i] = static_cast<std::byte>(high * 16 + low);
+  }
+  return secret;
+}
+
+bool same(const Secret& a, const Secret& b) {
+  std::byte difference{};
+  for (std::size_t i = 0; i < a.bytes.size(); ++i) difference |= a.bytes[i] ^ b.bytes[i];
+  return difference == std::byte{};
+}
+
+}  // namespace tutti::launch

@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the launcher and the rendezvous ask of Linux, in one place.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <string_view>
+
+#include "base/descriptor.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::launch {
+
+/// An Error (system) whose text is `what` and the reason in errno.
+Error system_error(const std::string& what);
+Error system_error(const std::string& what, int number);
+
+/// Who is at the other end of a Unix socket. pid is 0 where it is not visible from here.
+struct Peer {
+  pid_t pid = 0;
+  uid_t uid = 0;
+};
+/// Throws Error (system).
+Peer peer_of(int socket);
+
+/// A descriptor that becomes readable when the process ends; empty where the kernel has none.
+base::Descriptor watch_process(pid_t pid);
+
+/// "SIGKILL (Killed)".
+std::string signal_name(int number);
+
+/// The abstract Unix address "unix:@name" as the system wants it.
+struct Address {
+  static constexpr std::string_view prefix = "unix:@";
+  static constexpr std::size_t longest = 107;
+  /// Throws Error (usage) for any other text.
+  explicit Address(std::string_view text);
+  std::string name;
+};
+/// A listening, non-blocking socket. Throws Error (system).
+base::Descriptor listen_at(const Address& address);
+/// A connected, blocking socket. Throws Error (system).
+base::Descriptor connect_to(const Address& address);
+
+}  // namespace tutti::launch
