@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The standard input of rank 0.
+#pragma once
+
+#include <string>
+
+#include "base/descriptor.hpp"
+#include "launcher/loop.hpp"
+
+namespace tutti::launcher {
+
+/// Passes what is typed at a terminal on to rank 0, which is in no foreground process group and cannot read there.
+/// (An input that is not a terminal needs no help: rank 0 inherits it, and takes from it what it reads, not more.)
+class Input {
+ public:
+  /// Whether `terminal` must be passed on.
+  static bool needed(int terminal);
+  Input(Loop& loop, int terminal, base::Descriptor pipe);
+  ~Input();
+  Input(const Input&) = delete;
+  Input& operator=(const Input&) = delete;
+
+  /// Looks again whether the launcher is in the foreground; for after SIGCONT.
+  void adjust();
+
+ private:
+  void read_terminal();
+  void write_pipe();
+  void end();
+
+  Loop& loop_;
+  int terminal_;
+  base::Descriptor pipe_;
+  bool reading_ = false, writing_ = false;
+  std::string waiting_;
+};
+
+}  // namespace tutti::launcher

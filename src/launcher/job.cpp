@@ -1,0 +1,218 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The middle of a job: signals, ranks that end, the deadline.
+#include "launcher/job.hpp"
+
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <string>
+
+#include "base/clock.hpp"
+#include "launch/system.hpp"
+
+namespace tutti::launcher {
+
+namespace {
+
+constexpr std::chrono::seconds grace_time{1};
+/// A wrapper (`sh -c`) that ends because of its program's death does so within this; then one line is enough.
+constexpr std::chrono::milliseconds wrapper_time{200};
+
+std::string seconds(std::chrono::nanoseconds time) {
+  std::string text = std::to_string(std::chrono::duration<double>(time).count());
+  text.erase(text.find_last_not_of('0') + 1);
+  if (text.back() == '.') text.pop_back();
+  return text + " s";
+}
+
+}  // namespace
+
+int run(const Options& options) { return Job(options).run(); }
+
+/// Only after an error: `run` leaves nothing.
+Job::~Job() {
+  if (running_ == 0) return;
+  signal_groups(SIGKILL);
+  for (const Child& child : children_)
+    if (child.pid > 0) waitpid(child.pid, nullptr, 0);
+}
+
+int Job::run() {
+  start_ranks();
+  while (running_ > 0) loop_.turn();
+  loop_.cancel(deadline_);
+  loop_.cancel(next_phase_);
+  end_survivors();
+  summarise();
+  finish_output();
+  for (const Child& child : children_) waitpid(child.pid, nullptr, 0);
+  if (timed_out_) return exit_timeout;
+  return code_;
+}
+
+void Job::say(const std::string& text) { error_.write("tutti: " + text + "\n"); }
+
+void Job::adjust_outputs() {
+  for (Child& child : children_) {
+    if (child.output) child.output->adjust();
+    if (child.error) child.error->adjust();
+  }
+}
+
+/// "rank 2 (process 4711)".
+std::string Job::who(Rank rank) {
+  const pid_t joined = server_->pid(rank), started = child(rank).pid;
+  return "rank " + std::to_string(rank) + " (process " + std::to_string(joined != 0 ? joined : started) +
+         (joined != 0 && joined != started ? ", started by " + std::to_string(started) : "") + ")";
+}
+
+std::string Job::doing(Rank rank) {
+  switch (server_->seat(rank)) {
+    case Seat::empty:
+      return "before it joined";
+    case Seat::joining:
+    case Seat::ready:
+      return "while it joined";
+    case Seat::left:
+      return "after it had left";
+    default:
+      return server_->pid(rank) == 0 ? "before it joined" : last_collective(*segment_, rank, options_.collective_name);
+  }
+}
+
+void Job::serve_signals() {
+  signalfd_siginfo info;
+  while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info))
+    on_signal(static_cast<int>(info.ssi_signo));
+}
+
+void Job::on_signal(int number) {
+  switch (number) {
+    case SIGCHLD:
+      return reap();
+    case SIGINT:
+      return on_interrupt();
+    case SIGTSTP:
+      return stop_all();
+    case SIGCONT:
+      signal_groups(SIGCONT);
+      if (input_) input_->adjust();
+      return;
+    case SIGTERM:
+    case SIGHUP:
+    case SIGQUIT:
+      asked_ = number;
+      hurried_ = true;
+      break;
+    default:
+      break;
+  }
+  signal_groups(number);
+}
+
+/// Ctrl-C once asks, twice kills, three times kills even those that write their core dump.
+void Job::on_interrupt() {
+  hurried_ = true;
+  asked_ = SIGINT;
+  if (++interrupts_ == 1) {
+    say("asks all ranks to stop; Ctrl-C again kills them");
+    signal_groups(SIGINT);
+  } else {
+    kill_all(interrupts_ > 2);
+  }
+}
+
+/// Ctrl-Z. The ranks are in process groups of their own, which the terminal does not reach.
+void Job::stop_all() {
+  signal_groups(SIGSTOP);
+  const std::uint64_t stopped = base::now();
+  ::raise(SIGSTOP);
+  // Continued, here. The time in between does not count.
+  if (deadline_at_ == 0) return;
+  deadline_at_ += base::now() - stopped;
+  loop_.cancel(deadline_);
+  const auto rest = static_cast<std::int64_t>(deadline_at_) - static_cast<std::int64_t>(base::now());
+  deadline_ = loop_.after(std::chrono::nanoseconds(rest), [this] { on_timeout(); });
+}
+
+void Job::on_timeout() {
+  timed_out_ = true;
+  say("the time is over (--timeout " + seconds(options_.timeout) + ")");
+  std::vector<std::pair<std::string, std::vector<Rank>>> doings;
+  for (Rank rank = 0; rank < options_.ranks; ++rank) {
+    if (!child(rank).running) continue;
+    const std::string what = doing(rank);
+    auto entry = std::ranges::find(doings, what, [](const auto& pair) { return pair.first; });
+    if (entry == doings.end()) entry = doings.insert(entry, {what, {}});
+    entry->second.push_back(rank);
+  }
+  for (const auto& [what, ranks] : doings) say(list_ranks(ranks) + " still running, " + what);
+  terminate();
+}
+
+void Job::reap() {
+  std::vector<std::pair<Rank, End>> ended;
+  for (Rank rank = 0; rank < options_.ranks; ++rank) {
+    siginfo_t info{};
+    // The zombie stays until the end of the job: its number must not come to mean another process group.
+    if (!child(rank).running ||
+        waitid(P_PID, static_cast<id_t>(child(rank).pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
+      continue;
+    ended.push_back({rank, End{info.si_code != CLD_EXITED, info.si_code == CLD_DUMPED, info.si_status}});
+  }
+  // Several may have ended since we looked. One that was killed is rather the cause than one that exited.
+  std::ranges::stable_sort(ended, {}, [](const auto& entry) { return entry.second.killed ? 0 : 1; });
+  for (const auto& [rank, end] : ended) rank_ended(rank, end);
+}
+
+void Job::rank_ended(Rank rank, const End& end) {
+  Child& self = child(rank);
+  self.running = false;
+  --running_;
+  self.output->drain();
+  self.error->drain();
+  const std::string what = doing(rank);
+  server_->ended(rank, self.pid);
+  if (end.code() == 0) return;
+  const bool by_us = end.killed && (phase_ == Phase::killed || (phase_ == Phase::asked && end.number == SIGTERM));
+  const bool as_asked = asked_ != 0 && (!end.killed || end.number == asked_);
+  if (by_us) {
+    ended_by_us_.push_back(rank);
+    if (code_ == 0) code_ = asked_ != 0 ? 128 + asked_ : end.code();
+  } else if (as_asked) {
+    if (code_ == 0) code_ = end.code();
+  } else {
+    rank_failed(rank, end, what);
+  }
+}
+
+void Job::rank_failed(Rank rank, const End& end, const std::string& what) {
+  child(rank).missed = false;
+  report_missed();
+  if (first_failed_ < 0 || end.killed)
+    say(who(rank) + " " + end.text() + ", " + what);
+  else
+    followers_.push_back(rank);
+  if (code_ == 0) code_ = end.code();
+  if (first_failed_ < 0) first_failed_ = rank;
+  end_all(grace_time);
+}
+
+void Job::rank_lost(Rank rank) {
+  child(rank).missed = true;
+  loop_.after(wrapper_time, [this, rank] {
+    if (child(rank).running) report_missed();
+  });
+}
+
+/// Members that ended without leaving, and whose started process has not said why.
+void Job::report_missed() {
+  for (Rank rank = 0; rank < options_.ranks; ++rank) {
+    if (!child(rank).missed) continue;
+    child(rank).missed = false;
+    say(who(rank) + " ended without leaving the job, " + last_collective(*segment_, rank, options_.collective_name));
+  }
+}
+
+}  // namespace tutti::launcher

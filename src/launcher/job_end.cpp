@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The end of a job: grace, SIGTERM, SIGKILL, and nothing left behind.
+#include <algorithm>
+#include <string>
+
+#include "launcher/job.hpp"
+
+namespace tutti::launcher {
+
+namespace {
+
+constexpr std::chrono::seconds terminate_time{2};
+constexpr std::chrono::milliseconds kill_interval{50}, survivor_interval{20}, survivor_time{500};
+
+}  // namespace
+
+void Job::end_all(std::chrono::nanoseconds grace) {
+  if (phase_ != Phase::running) return;
+  phase_ = Phase::grace;
+  next_phase_ = loop_.after(grace, [this] { terminate(); });
+}
+
+void Job::terminate() {
+  if (phase_ >= Phase::asked) return;
+  loop_.cancel(next_phase_);
+  phase_ = Phase::asked;
+  signal_groups(SIGTERM);
+  signal_groups(SIGCONT);  // A stopped process hears nothing.
+  next_phase_ = loop_.after(terminate_time, [this] { kill_all(false); });
+}
+
+/// SIGKILL ends everything at once, except whoever writes its core dump: that is waited for.
+void Job::kill_all(bool dumping_too) {
+  loop_.cancel(next_phase_);
+  phase_ = Phase::killed;
+  const std::vector<Survivor> survivors = find_survivors(secret_text_, groups());
+  for (const Survivor& survivor : survivors)
+    if (dumping_too || !survivor.dumping) kill(survivor.pid, SIGKILL);
+  if (!said_dumping_ && std::ranges::any_of(survivors, &Survivor::dumping)) {
+    said_dumping_ = true;
+    say("waits for a core dump to be written; a further Ctrl-C gives it up");
+  }
+  // Again: a process may have been born while we looked.
+  next_phase_ = loop_.after(kill_interval, [this, dumping_too] { kill_all(dumping_too || interrupts_ > 2); });
+}
+
+std::vector<pid_t> Job::groups() const {
+  std::vector<pid_t> groups;
+  for (const Child& child : children_)
+    if (child.pid > 0) groups.push_back(child.pid);
+  return groups;
+}
+
+void Job::signal_groups(int number) {
+  for (const pid_t group : groups()) kill(-group, number);
+}
+
+/// All ranks have ended; what they have started, and left running, ends too.
+void Job::end_survivors() {
+  if (find_survivors(secret_text_, groups()).empty()) return;
+  if (phase_ < Phase::asked) terminate();
+  bool expired = false;
+  const Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
+  while (!find_survivors(secret_text_, groups()).empty()) {
+    if (expired && phase_ != Phase::killed) kill_all(false);
+    bool due = false;
+    loop_.after(survivor_interval, [&] { due = true; });
+    while (!due) loop_.turn();
+  }
+  loop_.cancel(kill_time);
+  loop_.cancel(next_phase_);
+}
+
+void Job::summarise() {
+  std::ranges::sort(followers_);
+  std::ranges::sort(ended_by_us_);
+  const std::string after = first_failed_ >= 0 ? " after " + list_ranks(std::vector{first_failed_}) : "";
+  if (!followers_.empty()) say(list_ranks(followers_) + " failed" + after);
+  if (!ended_by_us_.empty() && asked_ == 0) say("ended " + list_ranks(ended_by_us_) + after);
+}
+
+/// Whoever asks us to stop now does not want the rest.
+void Job::finish_output() {
+  hurried_ = false;
+  for (Child& child : children_) {
+    for (Output* output : {child.output.get(), child.error.get()}) {
+      while (!hurried_ && !output->drain()) loop_.turn();
+      output->end();
+    }
+  }
+  while (!hurried_ && (!output_.empty() || !error_.empty())) loop_.turn();
+}
+
+}  // namespace tutti::launcher

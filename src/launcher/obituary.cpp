@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/obituary.hpp"
+
+#include <atomic>
+#include <cstdio>
+
+#include "launch/system.hpp"
+
+namespace tutti::launcher {
+
+namespace {
+
+constexpr std::uint32_t no_kind = 0xffffffff;
+
+}  // namespace
+
+std::string End::text() const {
+  if (!killed) return "exited with status " + std::to_string(number);
+  return "was killed by " + launch::signal_name(number) + (dumped ? ", which left a core dump" : "");
+}
+
+std::string last_collective(host::Segment& segment, Rank rank, CollectiveName name) {
+  const host::Process::Last& last = segment.process(rank).last;
+  // The rank may be alive and write beside us; a line for people may be one operation behind.
+  const std::uint32_t kind = last.kind.load(std::memory_order_relaxed);
+  const std::uint64_t sequence = last.sequence.load(std::memory_order_relaxed);
+  const std::uint64_t context = last.context.load(std::memory_order_relaxed);
+  if (kind == no_kind || (context == 0 && sequence == 0)) return "before its first collective";
+  char group[20];
+  std::snprintf(group, sizeof group, "%016llx", static_cast<unsigned long long>(context));
+  const char* when = last.running.load(std::memory_order_relaxed) != 0 ? "in " : "after ";
+  return when + (name != nullptr ? name(kind) : "collective " + std::to_string(kind)) + " #" +
+         std::to_string(sequence) + " of group " + group;
+}
+
+std::string list_ranks(std::span<const Rank> ascending) {
+  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ascending.size();) {
+    std::size_t end = i + 1;
+    while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
+    text += (i == 0 ? "" : ", ") + std::to_string(ascending[i]);
+    if (end - i > 1) text += (end - i == 2 ? ", " : "-") + std::to_string(ascending[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
+}  // namespace tutti::launcher

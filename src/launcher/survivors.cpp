@@ -1,0 +1,150 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launcher/survivors.hpp"
+
+#include <dirent.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <charconv>
+#include <csignal>
+#include <memory>
+#include <optional>
+#include <string_view>
+
+#include "base/descriptor.hpp"
+#include "launch/environment.hpp"
+#include "launch/system.hpp"
+
+namespace tutti::launcher {
+
+namespace {
+
+constexpr std::size_t longest_read = std::size_t{4} << 20;
+
+std::string read_file(const std::string& path) {
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
+  std::string content;
+  char buffer[16384];
+  while (file && content.size() < longest_read) {
+    const ssize_t size = read(file.get(), buffer, sizeof buffer);
+    if (size <= 0) break;
+    content.append(buffer, static_cast<std::size_t>(size));
+  }
+  return content;
+}
+
+struct Stat {
+  char state = 'Z';
+  pid_t group = 0;
+};
+
+/// "pid (name) state parent group ...", where the name may hold anything.
+Stat read_stat(const std::string& folder) {
+  const std::string text = read_file(folder + "/stat");
+  const std::size_t name_end = text.rfind(')');
+  if (name_end == text.npos || name_end + 2 >= text.size()) return {};
+  const std::size_t parent = text.find(' ', name_end + 2), group = text.find(' ', parent + 1);
+  if (parent == text.npos || group == text.npos) return {};
+  Stat stat{text[name_end + 2], 0};
+  std::from_chars(text.data() + group + 1, text.data() + text.size(), stat.group);
+  return stat;
+}
+
+bool is_dumping(const std::string& folder) {
+  return read_file(folder + "/status").find("\nCoreDumping:\t1") != std::string::npos;
+}
+
+std::optional<pid_t> to_pid(std::string_view name) {
+  pid_t pid = 0;
+  const auto [end, problem] = std::from_chars(name.data(), name.data() + name.size(), pid);
+  if (problem != std::errc{} || end != name.data() + name.size()) return std::nullopt;
+  return pid;
+}
+
+void signal_all(std::span<const Survivor> survivors, int number) {
+  for (const Survivor& survivor : survivors)
+    if (!survivor.dumping) kill(survivor.pid, number);
+}
+
+/// Asks, waits a second, kills until nobody is left.
+void end_survivors(const std::string& secret) {
+  std::vector<Survivor> left = find_survivors(secret, {});
+  signal_all(left, SIGTERM);
+  signal_all(left, SIGCONT);
+  for (int round = 0; !left.empty(); ++round) {
+    poll(nullptr, 0, 20);
+    left = find_survivors(secret, {});
+    if (round >= 50) signal_all(left, SIGKILL);
+  }
+}
+
+[[noreturn]] void keep_guard(const std::string& secret, int launcher) {
+  setsid();
+  sigset_t all;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, nullptr);
+  prctl(PR_SET_NAME, "tutti-guard");
+  // Nothing of the launcher's may stay open here: others wait for the end of its output, or for its folder.
+  dup2(launcher, 0);
+  close_range(1, ~0u, 0);
+  if (chdir("/") != 0) _exit(1);
+  char word = 0;
+  ssize_t size = -1;
+  while ((size = read(0, &word, 1)) < 0 && errno == EINTR) {
+  }
+  if (size == 0) end_survivors(secret);
+  _exit(0);
+}
+
+}  // namespace
+
+std::vector<Survivor> find_survivors(const std::string& secret, std::span<const pid_t> groups) {
+  const std::string entry = std::string(launch::secret_variable) + "=" + secret;
+  const std::unique_ptr<DIR, int (*)(DIR*)> processes(opendir("/proc"), closedir);
+  std::vector<Survivor> found;
+  if (!processes) return found;
+  while (const dirent* item = readdir(processes.get())) {
+    const std::optional<pid_t> pid = to_pid(item->d_name);
+    if (!pid || *pid == getpid()) continue;
+    const std::string folder = "/proc/" + std::to_string(*pid);
+    const Stat stat = read_stat(folder);
+    if (stat.state == 'Z' || stat.state == 'X') continue;
+    if (std::ranges::find(groups, stat.group) != groups.end() ||
+        read_file(folder + "/environ").find(entry) != std::string::npos)
+      found.push_back({*pid, stat.group, is_dumping(folder)});
+  }
+  return found;
+}
+
+Guard::Guard(const std::string& secret) {
+  int ends[2];
+  if (pipe2(ends, O_CLOEXEC) != 0) throw launch::system_error("cannot make a pipe");
+  pid_ = fork();
+  if (pid_ == 0) {
+    close(ends[1]);
+    keep_guard(secret, ends[0]);
+  }
+  close(ends[0]);
+  alive_ = ends[1];
+  if (pid_ < 0) {
+    close(alive_);
+    throw launch::system_error("cannot start the job's guard");
+  }
+}
+
+Guard::~Guard() {
+  const char word = 'e';
+  if (write(alive_, &word, 1) < 0) {
+    // It is gone already; there is nothing to end.
+  }
+  close(alive_);
+  while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
+  }
+}
+
+}  // namespace tutti::launcher

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Finds the processes of a job, also those that ran away from their parents.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti::launcher {
+
+struct Survivor {
+  pid_t pid = 0;
+  pid_t group = 0;
+  bool dumping = false;  ///< Writes its core dump: a signal would spoil it.
+};
+
+/// All living processes that carry this secret in their environment, or are in one of the process groups; never the
+/// caller itself.
+std::vector<Survivor> find_survivors(const std::string& secret, std::span<const pid_t> groups);
+
+/// A process beside the launcher that outlives it, be it killed with SIGKILL, and then ends whatever carries the job's
+/// secret in its environment. The kernel kills the ranks themselves at once; this is for what they have started.
+class Guard {
+ public:
+  /// Call it before there are ranks. Throws Error (system).
+  explicit Guard(const std::string& secret);
+  /// The launcher ends in order: so does the guard.
+  ~Guard();
+  Guard(const Guard&) = delete;
+  Guard& operator=(const Guard&) = delete;
+
+ private:
+  pid_t pid_;
+  int alive_;  // the guard reads the other end
+};
+
+}  // namespace tutti::launcher

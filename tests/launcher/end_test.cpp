@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How jobs end: deaths, time-outs, Ctrl-C, and the death of the launcher. Nothing may be left, whatever happens.
+#include <dirent.h>
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <memory>
+#include <set>
+#include <string>
+
+#include "base/clock.hpp"
+#include "base/random.hpp"
+#include "running.hpp"
+
+namespace tutti::test {
+namespace {
+
+std::set<std::string> shared_memory_files() {
+  std::set<std::string> names;
+  const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/dev/shm"), closedir);
+  while (const dirent* item = folder ? readdir(folder.get()) : nullptr) names.insert(item->d_name);
+  return names;
+}
+
+class EndTest : public testing::Test {
+ protected:
+  void SetUp() override { before_ = shared_memory_files(); }
+  void TearDown() override { EXPECT_EQ(shared_memory_files(), before_); }
+  std::set<std::string> before_;
+};
+
+void expect_text(const Running& job, const std::string& part) {
+  EXPECT_NE(job.errors().find(part), std::string::npos) << "no \"" << part << "\" in:\n" << job.errors();
+}
+
+double seconds_since(std::uint64_t begin) { return static_cast<double>(base::now() - begin) * 1e-9; }
+
+/// One that is in the job and would stay for ever.
+const std::vector<std::string> stay{"join", "say=in", "sleep=1000"};
+
+/// Waits until all ranks of a job of `stay` are in.
+void expect_in(Running& job, int ranks) {
+  std::string all;
+  for (int i = 0; i < ranks; ++i) all += "in\n";
+  ASSERT_TRUE(job.prints(all)) << job.output() << job.errors();
+}
+
+TEST_F(EndTest, ARankThatIsKilledIsNamedWithItsLastCollective) {
+  Running job(tutti_run({"-n", "3"}, probe({"join", "1/last=3", "1/kill=9", "await-death=1", "say=saw it", "exit=1"})));
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  expect_text(job, "tutti: rank 1 (process ");
+  expect_text(job, ") was killed by SIGKILL (Killed), in collective 3 #12 of group 0000000000006c1f\n");
+  expect_text(job, "tutti: ranks 0, 2 failed after rank 1\n");
+  EXPECT_EQ(job.output(), "saw it\nsaw it\n") << "the others had time to report it themselves";
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, OthersThatDoNotNoticeAreEnded) {
+  const std::uint64_t begin = base::now();
+  Running job(tutti_run({"-n", "3"}, probe({"join", "1/exit=7", "sleep=1000"})));
+  EXPECT_EQ(job.wait(), 7);
+  EXPECT_GT(seconds_since(begin), 0.9) << "they get a second";
+  EXPECT_LT(seconds_since(begin), 3);
+  expect_text(job, ") exited with status 7, before its first collective\n");
+  expect_text(job, "tutti: ended ranks 0, 2 after rank 1\n");
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, OthersThatIgnoreSigtermAreKilled) {
+  Running job(tutti_run({"-n", "2"}, probe({"ignore=" + std::to_string(SIGTERM), "1/exit=7", "sleep=1000"})));
+  EXPECT_EQ(job.wait(), 7);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, AStoppedRankIsEndedToo) {
+  Running job(tutti_run({"-n", "2", "--timeout", "0.3"}, probe({"0/kill=" + std::to_string(SIGSTOP), "sleep=1000"})));
+  EXPECT_EQ(job.wait(), 124);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ADeathBehindAShellIsNamed) {
+  // The shell goes on after its program: only the launcher's connection tells.
+  const std::string script = probe_command() + " join 1/last=2 1/kill=9 await-death=1; sleep 0.6";
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
+  EXPECT_EQ(job.wait(), 0) << "the shells have the last word";
+  expect_text(job, "tutti: rank 1 (process ");
+  expect_text(job, ") ended without leaving the job, in collective 2 #12 of group ");
+}
+
+TEST_F(EndTest, ADeathIsSeenAlthoughAForkedChildHoldsTheConnection) {
+  const std::string script = probe_command() + " join 1/fork=1000 1/kill=9 await-death=1; sleep 0.6";
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
+  EXPECT_EQ(job.wait(), 0);
+  expect_text(job, ") ended without leaving the job");
+  EXPECT_TRUE(job.has_descendants(0)) << "the forked child is ended";
+}
+
+TEST_F(EndTest, AnExitWithoutLeavingIsQuietWhenNobodyMinds) {
+  Running job(tutti_run({"-n", "2"}, probe({"join", "exit=0"})));
+  EXPECT_EQ(job.wait(), 0);
+  EXPECT_EQ(job.errors(), "");
+}
+
+TEST_F(EndTest, TheTimeIsOver) {
+  const std::uint64_t begin = base::now();
+  Running job(
+      tutti_run({"-n", "3", "--timeout", "0.5"}, probe({"join", "last=1", "0/leave", "2/exit=0", "sleep=1000"})));
+  EXPECT_EQ(job.wait(), 124);
+  EXPECT_LT(seconds_since(begin), 2);
+  expect_text(job, "tutti: the time is over (--timeout 0.5 s)\n");
+  expect_text(job, "tutti: rank 0 still running, after it had left\n");
+  expect_text(job, "tutti: rank 1 still running, in collective 1 #12 of group ");
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ControlCOnceAsks) {
+  Running job(
+      tutti_run({"-n", "2"}, {"sh", "-c", "trap 'echo asked; exit 0' INT; echo ready; while :; do sleep 0.05; done"}),
+      {}, true);
+  ASSERT_TRUE(job.prints("ready\r\nready"));
+  job.type("\x03");
+  EXPECT_EQ(job.wait(), 0);
+  EXPECT_TRUE(job.prints("asked\r\nasked"));
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ControlCLeavesTimeToThoseThatTidyUp) {
+  const std::string tidy = "trap 'sleep 1.5; echo tidied; exit 0' INT; echo in; while :; do sleep 0.05; done";
+  Running job(
+      tutti_run({"-n", "2"}, {"sh", "-c", "if test $TUTTI_RANK = 1; then " + tidy + "; fi; echo in; exec sleep 1000"}));
+  expect_in(job, 2);
+  job.signal(SIGINT);
+  EXPECT_EQ(job.wait(), 128 + SIGINT) << "rank 0 died of it";
+  EXPECT_NE(job.output().find("tidied"), std::string::npos) << job.output() << job.errors();
+}
+
+TEST_F(EndTest, ControlCTwiceKills) {
+  Running job(tutti_run({"-n", "2"}, probe({"ignore=2", "join", "say=in", "sleep=1000"})));
+  expect_in(job, 2);
+  job.signal(SIGINT);
+  ASSERT_TRUE(job.complains("Ctrl-C again kills"));
+  const std::uint64_t begin = base::now();
+  job.signal(SIGINT);
+  EXPECT_EQ(job.wait(), 128 + SIGINT);
+  EXPECT_LT(seconds_since(begin), 1);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, SignalsAreForwarded) {
+  const std::string script =
+      "for s in HUP TERM USR1 USR2; do trap \"echo got $s\" $s; done; echo in; while :; do sleep 0.02; done";
+  Running job(tutti_run({"-n", "1"}, {"sh", "-c", script}));
+  expect_in(job, 1);
+  for (const auto& [number, name] :
+       {std::pair{SIGHUP, "HUP"}, {SIGTERM, "TERM"}, {SIGUSR1, "USR1"}, {SIGUSR2, "USR2"}}) {
+    job.signal(number);
+    EXPECT_TRUE(job.prints(std::string("got ") + name));
+  }
+  job.signal(SIGQUIT);
+  EXPECT_EQ(job.wait(), 128 + SIGQUIT);
+}
+
+TEST_F(EndTest, AStopStopsAllAndTheirClock) {
+  Running job(tutti_run({"-n", "2", "--timeout", "1"}, {"sh", "-c", "echo in; sleep 0.5; echo done"}));
+  expect_in(job, 2);
+  job.signal(SIGTSTP);
+  usleep(1'200'000);
+  EXPECT_EQ(job.output(), "in\nin\n");
+  job.signal(SIGCONT);
+  EXPECT_EQ(job.wait(), 0) << job.errors();
+}
+
+TEST_F(EndTest, ALauncherThatIsKilledTakesAllWithIt) {
+  Running job(tutti_run({"-n", "3"}, probe(stay)));
+  expect_in(job, 3);
+  EXPECT_TRUE(job.has_descendants(4)) << "three ranks and the guard";
+  job.signal(SIGKILL);
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ALauncherThatIsKilledTakesGrandchildrenWithIt) {
+  const std::string script = probe_command() + " join say=in sleep=1000; echo not reached";
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
+  expect_in(job, 2);
+  const std::uint64_t begin = base::now();
+  job.signal(SIGKILL);
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(job.has_descendants(0));
+  EXPECT_LT(seconds_since(begin), 1) << "the lifeline is at once";
+}
+
+TEST_F(EndTest, ALauncherThatIsKilledTakesStrangersWithIt) {
+  // These never join, and one has even left its process group.
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", "trap '' TERM; setsid sleep 1000 & echo in; sleep 1000; true"}));
+  expect_in(job, 2);
+  job.signal(SIGKILL);
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, WhatRanksLeaveBehindIsEnded) {
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", "sleep 1000 & setsid sleep 1000 & exit 0"}));
+  EXPECT_EQ(job.wait(5), 0);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ALaunchInsideALaunchEndsWithIt) {
+  std::vector<std::string> inner = tutti_run({"-n", "2"}, {"sh", "-c", "echo in; sleep 1000; true"});
+  Running job(tutti_run({"-n", "1"}, inner));
+  expect_in(job, 2);
+  job.signal(SIGKILL);
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, NothingIsLeftWhenKilledWhileItStarts) {
+  const std::uint64_t seed = 11;
+  RecordProperty("seed", std::to_string(seed));
+  base::Random random(seed);
+  for (int i = 0; i < 20; ++i) {
+    Running job(tutti_run({"-n", "4"}, {"sh", "-c", probe_command() + " join say=in sleep=1000; true"}));
+    usleep(static_cast<useconds_t>(random.below(30'000)));
+    job.signal(random.once_in(2) ? SIGKILL : SIGTERM);
+    EXPECT_GE(job.wait(), 128) << "seed " << seed << ", step " << i;
+    EXPECT_TRUE(job.has_descendants(0)) << "seed " << seed << ", step " << i;
+  }
+}
+
+TEST_F(EndTest, ACoreDumpIsWrittenToItsEnd) {
+  char folder[] = "/tmp/tutti-core-XXXXXX";
+  ASSERT_NE(mkdtemp(folder), nullptr);
+  // Both crash; the second one's dump is large and must survive the end of the first.
+  const std::string script = std::string("cd ") + folder + " && ulimit -c unlimited && exec " + probe_command() +
+                             " 0/kill=11 sleep=0.1 kill=6";
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
+  EXPECT_EQ(job.wait(), 128 + SIGSEGV) << job.errors();
+  expect_text(job, "was killed by SIGSEGV (Segmentation fault)");
+  expect_text(job, "was killed by SIGABRT (Aborted)");
+  EXPECT_EQ(std::system((std::string("rm -r ") + folder).c_str()), 0);
+}
+
+}  // namespace
+}  // namespace tutti::test

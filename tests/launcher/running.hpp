@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Runs a command beside the test and watches it.
+#pragma once
+
+#include <sys/types.h>
+
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace tutti::test {
+
+class Running {
+ public:
+  /// Starts the command; its standard input holds `input`. With `terminal`, all three are a new terminal, and `input`
+  /// is typed there.
+  explicit Running(const std::vector<std::string>& command, const std::string& input = {}, bool terminal = false);
+  /// Ends what is left, so that one failing test does not disturb the next.
+  ~Running();
+  Running(const Running&) = delete;
+  Running& operator=(const Running&) = delete;
+
+  pid_t pid() const { return pid_; }
+  void signal(int number) const;
+  void type(const std::string& text) const;
+  /// Waits until standard output (or error) holds a text; false after ten seconds.
+  bool prints(const std::string& text);
+  bool complains(const std::string& text);
+  /// Waits for the end: the exit status, 128 + signal, or -1 after `seconds`.
+  int wait(double seconds = 20);
+  std::string output() const;
+  std::string errors() const;
+
+  /// The processes that carry this run's mark in their environment, but for the command itself.
+  std::vector<pid_t> descendants() const;
+  /// Waits until there are that many descendants; false after ten seconds.
+  bool has_descendants(std::size_t count) const;
+  /// User and system time the command has used, in seconds.
+  double cpu_time() const;
+
+ private:
+  base::Descriptor output_, error_, terminal_;
+  std::string mark_;
+  pid_t pid_ = -1;
+  int status_ = -1;
+  bool ended_ = false;
+  mutable std::string screen_;
+};
+
+/// The command of the build under test.
+std::string tutti_command();
+std::string probe_command();
+/// `tutti run` with options, then `probe` with steps.
+std::vector<std::string> tutti_run(const std::vector<std::string>& options, const std::vector<std::string>& command);
+std::vector<std::string> probe(const std::vector<std::string>& steps);
+
+}  // namespace tutti::test

@@ -1,0 +1,19 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The subcommands of `tutti`: each declares its options and returns what runs it.
+#pragma once
+
+#include <CLI/App.hpp>
+#include <functional>
+
+namespace tutti::command {
+
+/// The exit status after a command line that means nothing.
+inline constexpr int exit_usage = 2;
+
+/// Runs the subcommand after the command line has been read; the exit status.
+using Action = std::function<int()>;
+
+Action add_run(CLI::App& program);
+Action add_info(CLI::App& program);
+
+}  // namespace tutti::command

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti run: starts N ranks of a program on this machine.
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <chrono>
+#include <cstdio>
+#include <memory>
+#include <string>
+
+#include "commands.hpp"
+#include "launch/environment.hpp"
+#include "launcher/launcher.hpp"
+
+namespace tutti::command {
+
+namespace {
+
+constexpr char usage[] = "tutti run -n N [OPTIONS] PROGRAM [ARGUMENTS...]";
+
+struct Given {
+  int ranks = 1;
+  std::string bind = "none";
+  double timeout = 0;
+  bool label = false;
+  std::vector<std::string> environment, command;
+};
+
+struct WithUsage : CLI::Formatter {
+  std::string make_usage(const CLI::App*, std::string) const override { return std::string("Usage: ") + usage + "\n"; }
+};
+
+std::string check_environment(const std::string& entry) {
+  constexpr const char* ours[] = {launch::rank_variable, launch::size_variable, launch::store_variable,
+                                  launch::secret_variable, launch::secret_file_variable};
+  const std::size_t end = entry.find('=');
+  if (end == 0 || end == entry.npos) return "\"" + entry + "\" must have the form NAME=VALUE";
+  if (std::ranges::find(ours, entry.substr(0, end), [](const char* name) { return std::string(name); }) !=
+      std::end(ours))
+    return entry.substr(0, end) + " is set by tutti run itself";
+  return {};
+}
+
+launcher::Options make_options(const Given& given) {
+  launcher::Options options;
+  options.ranks = given.ranks;
+  options.bind = given.bind == "core";
+  options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(given.timeout * 1e9));
+  options.label = given.label;
+  options.environment = given.environment;
+  options.command = given.command;
+  return options;
+}
+
+}  // namespace
+
+Action add_run(CLI::App& program) {
+  const auto given = std::make_shared<Given>();
+  CLI::App* run = program.add_subcommand("run", "Start the ranks of a job on this machine, and wait for them.");
+  run->footer(
+      "Standard input goes to rank 0. Ctrl-C asks all ranks to stop; a second one kills them.\n"
+      "Exit status: the first failing rank's (128 + signal), 124 after --timeout, 127 when PROGRAM is not found.");
+  run->add_option("-n,--ranks", given->ranks, "How many ranks")
+      ->required()
+      ->check(CLI::Range(1, launch::most_ranks))
+      ->type_name("N");
+  run->add_option("--bind", given->bind, "Bind each rank to a core of its own: core or none")
+      ->check(CLI::IsMember({"core", "none"}))
+      ->capture_default_str();
+  run->add_option("--timeout", given->timeout, "End the job after this many seconds")
+      ->check(CLI::Range(0.001, 1e9))
+      ->type_name("S");
+  run->add_flag("--label", given->label, "Write \"[rank] \" before each line of output");
+  run->add_option("--env", given->environment, "Set a variable in the environment of all ranks; may be repeated")
+      ->check(check_environment, "")
+      ->allow_extra_args(false)
+      ->type_name("NAME=VALUE");
+  // The first word that is none of ours is the program, and all after it is the program's, options too.
+  run->prefix_command();
+  run->formatter(std::make_shared<WithUsage>());
+  return [given, run] {
+    given->command = run->remaining();
+    if (!given->command.empty() && given->command.front() == "--") given->command.erase(given->command.begin());
+    if (given->command.empty() || given->command.front().empty()) {
+      std::fprintf(stderr, "tutti: which program? %s\n", usage);
+      return exit_usage;
+    }
+    if (given->command.front().starts_with('-')) {
+      std::fprintf(stderr, "tutti: run has no option %s; see tutti run --help\n", given->command.front().c_str());
+      return exit_usage;
+    }
+    return launcher::run(make_options(*given));
+  };
+}
+
+}  // namespace tutti::command
