@@ -26,14 +26,14 @@ void Board::format(std::byte* memory, int size, std::uint64_t context, int users
 }
 
 Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
-  const auto& found = *reinterpret_cast<const BoardHeader*>(memory);
+  const bool aligned = reinterpret_cast<std::uintptr_t>(memory) % line == 0;
+  const auto* found = aligned ? reinterpret_cast<const BoardHeader*>(memory) : nullptr;
   const char* complaint = nullptr;
-  if (reinterpret_cast<std::uintptr_t>(memory) % line != 0 ||
-      found.magic.load(std::memory_order_acquire) != board_magic)
+  if (found == nullptr || found->magic.load(std::memory_order_acquire) != board_magic)
     complaint = "there is none";
-  else if (found.context.load(std::memory_order_relaxed) != context)
+  else if (found->context.load(std::memory_order_relaxed) != context)
     complaint = "it belongs to another group";
-  else if (found.size.load(std::memory_order_relaxed) != size || rank < 0 || rank >= size)
+  else if (found->size.load(std::memory_order_relaxed) != size || rank < 0 || rank >= size)
     complaint = "it has another size";
   if (complaint != nullptr)
     throw Error(Cause::system, "the group's board is not where it should be: " + std::string(complaint) +

@@ -27,10 +27,18 @@ inline void futex_wake_all(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TUTTI_THREAD_SANITIZER
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define TUTTI_THREAD_SANITIZER
+#endif
+
 /// Orders all earlier stores before all later loads. ThreadSanitizer knows no fences, so it gets a read-modify-write
 /// (no data race here depends on the fence: what is read is acquired from a cell, a ring or the bell).
 inline void full_fence() {
-#if defined(__SANITIZE_THREAD__)
+#ifdef TUTTI_THREAD_SANITIZER
   static std::atomic<unsigned> word{0};
   word.fetch_add(1, std::memory_order_seq_cst);
 #else

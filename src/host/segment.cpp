@@ -23,7 +23,6 @@ namespace tutti::host {
 namespace {
 
 constexpr std::uint64_t usual_capacity = std::uint64_t{64} << 30;
-constexpr std::uint64_t least_heap = std::uint64_t{1} << 20;
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
 constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
@@ -82,33 +81,6 @@ std::uint64_t resize(int descriptor, int size, std::string& why) {
 }
 
 }  // namespace
-
-Layout layout(std::int32_t size, std::uint64_t capacity) {
-  const auto processes = static_cast<std::uint64_t>(size);
-  Layout result{};
-  result.processes = round_up(sizeof(Header), page);
-  result.links = round_up(result.processes + processes * sizeof(Process), page);
-  result.pairs = round_up(result.links + capacity / page * sizeof(std::uint64_t), page);
-  result.heap = result.pairs + pair_area_bytes(size);
-  return result;
-}
-
-std::string check(const Header& header, std::uint64_t file_size, std::uint64_t job) {
-  if (header.magic != segment_magic) return "it does not start like a segment of Tutti";
-  if (header.version != wire_version)
-    return "it was made by wire version " + std::to_string(header.version) + " of Tutti, this is version " +
-           std::to_string(wire_version) + ": use the same Tutti for the launcher and the program";
-  if (header.job != job) return "it belongs to another job";
-  if (header.size < 1 || header.size > max_processes) return "its number of processes is impossible";
-  if (header.capacity != file_size) return "its size is not the file's";
-  if (file_size % page != 0 || file_size > std::uint64_t{1} << 48) return "its size is impossible";
-  const Layout expected = layout(header.size, file_size);
-  if (header.processes != expected.processes || header.links != expected.links || header.pairs != expected.pairs ||
-      header.heap != expected.heap)
-    return "its parts lie in wrong places";
-  if (expected.heap + least_heap > file_size) return "it is too small for its processes";
-  return {};
-}
 
 std::shared_ptr<Segment> Segment::create(int size, std::uint64_t job) {
   check_size(size);
@@ -181,8 +153,9 @@ void Segment::open(int size, std::uint64_t capacity) {
   size_ = size;
   capacity_ = capacity;
   layout_ = layout(size, capacity);
-  if (local_ == nullptr) windows_.reset(new std::atomic<std::byte*>[(capacity + window_bytes - 1) / window_bytes]());
-  entered_.reset(new std::atomic<std::int32_t>[static_cast<std::size_t>(size)]());
+  if (local_ == nullptr)
+    windows_ = std::make_unique<std::atomic<std::byte*>[]>((capacity + window_bytes - 1) / window_bytes);
+  entered_ = std::make_unique<std::atomic<std::int32_t>[]>(static_cast<std::size_t>(size));
   header_ = reinterpret_cast<Header*>(at(0, sizeof(Header)));
   const std::size_t bytes = static_cast<std::size_t>(size) * sizeof(Process);
   processes_ = reinterpret_cast<Process*>(at(layout_.processes, bytes));

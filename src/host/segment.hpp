@@ -93,6 +93,8 @@ struct Layout {
   Offset processes, links, pairs, heap;
 };
 Layout layout(std::int32_t size, std::uint64_t capacity);
+/// A segment with less heap than this is of no use.
+inline constexpr std::uint64_t least_heap = std::uint64_t{1} << 20;
 
 /// What is wrong with a header found in a file of `file_size` bytes; empty when it is this job's. Never reads past it.
 std::string check(const Header& header, std::uint64_t file_size, std::uint64_t job);

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cmath>
 #include <cstdlib>
 #include <map>
 #include <optional>
@@ -58,8 +59,9 @@ struct Place {
   template <class Read>
   auto upwards(const std::string& root, Read read) const {
     std::vector<typename decltype(read(std::string()))::value_type> found;
+    const std::string base = root + directory;
     for (std::string rest = path;;) {
-      if (const auto value = read(root + directory + rest)) found.push_back(*value);
+      if (const auto value = read(base + rest)) found.push_back(*value);
       if (rest.empty()) return found;
       rest.resize(rest.find_last_of('/') == std::string::npos ? 0 : rest.find_last_of('/'));
     }
@@ -145,7 +147,7 @@ std::optional<double> cpu_max(const std::string& root) {
 
 /// "1.5", "2", "0.25": two digits are enough to read.
 std::string short_number(double value) {
-  const auto hundredths = static_cast<long long>(value * 100 + 0.5);
+  const auto hundredths = std::llround(value * 100);
   std::string text = std::to_string(hundredths / 100);
   const int rest = static_cast<int>(hundredths % 100);
   if (rest == 0) return text;

@@ -86,7 +86,10 @@ class Model {
       const State state = std::move(open.back());
       open.pop_back();
       bool moved = false;
-      for (std::size_t t = 0; t < programs_.size(); ++t) moved = drain(state, t, open) | step(state, t, open) | moved;
+      for (std::size_t t = 0; t < programs_.size(); ++t) {
+        const bool drained = drain(state, t, open), stepped = step(state, t, open);
+        moved = moved || drained || stepped;
+      }
       if (!moved && std::any_of(state.all.begin(), state.all.end(), [](const Thread& t) { return t.sleeping; }))
         return true;
     }
