@@ -40,7 +40,14 @@ struct Checker::Memory {
     return operations[index];
   }
 
-  Verdict prove(std::span<const Plan> plans, const Contract* contract, const Board& board) {
+  struct Place {
+    Rank rank;
+    Index step;
+    Count from;
+  };
+
+  Verdict prove(std::span<const Plan> plans, const Contract* contract, const Board& board,
+                const Place* unknown = nullptr) {
     Operation& operation = this->operation(0);
     std::string choice;
     try {
@@ -49,7 +56,7 @@ struct Checker::Memory {
       for (std::uint64_t i = 0; i < operation.choices(); ++i) {
         operation.choose(i);
         choice = operation.choice_text();
-        prove_choice(operation, contract, board);
+        prove_choice(operation, contract, board, unknown);
       }
     } catch (const Refusal& refusal) {
       return verdict(plans, refusal, choice);
@@ -57,14 +64,15 @@ struct Checker::Memory {
     return {};
   }
 
-  void prove_choice(Operation& operation, const Contract* contract, const Board& board) {
+  void prove_choice(Operation& operation, const Contract* contract, const Board& board, const Place* unknown) {
     operation.match();
     races.check(operation);
     Operation* const only = &operation;
     order.sort(std::span(&only, 1), board, false);
     exposures.check(operation, order, races, causality);
     if (contract != nullptr && contract->synchronizes) require_synchronization(operation, order, causality);
-    symbolic.run(operation, order, contract);
+    if (unknown == nullptr) return symbolic.run(operation, order, contract);
+    symbolic.run(operation, order, contract, operation.first_node(unknown->rank) + unknown->step, unknown->from);
   }
 };
 
@@ -75,6 +83,12 @@ Checker& Checker::operator=(Checker&&) noexcept = default;
 
 Verdict Checker::check(std::span<const Plan> plans, const Contract& contract, const Board& board) {
   return memory_->prove(plans, &contract, board);
+}
+
+Verdict Checker::check_without(std::span<const Plan> plans, const Contract& contract, const Board& board, Rank rank,
+                               Index step, Count from) {
+  const Memory::Place unknown{rank, step, from};
+  return memory_->prove(plans, &contract, board, &unknown);
 }
 
 Verdict Checker::check_user(std::span<const Plan> plans, const Board& board) {

@@ -44,6 +44,11 @@ class Checker {
   /// reads, and after it exactly what the contract says. `after any` is tried with each choice.
   Verdict check(std::span<const Plan> plans, const Contract& contract, const Board& board);
 
+  /// The same, but what this step writes, from its element `from` on, counts as a value that no contract names: ok when
+  /// no result depends on it.
+  Verdict check_without(std::span<const Plan> plans, const Contract& contract, const Board& board, Rank rank,
+                        Index step, Count from = 0);
+
   /// The same without a contract, for plans that users wrote: input and output begin with data of the user, are as
   /// large as the plans take them to be, and may hold anything afterwards.
   Verdict check_user(std::span<const Plan> plans, const Board& board);

@@ -7,8 +7,10 @@
 
 namespace tutti::plan {
 
-void Symbolic::run(const Operation& operation, const Order& order, const Contract* contract) {
+void Symbolic::run(const Operation& operation, const Order& order, const Contract* contract, Node unknown, Count from) {
   operation_ = &operation;
+  unknown_ = unknown;
+  unknown_from_ = from;
   prepare(contract);
   for (const Node event : order.events())
     if (event < operation.nodes()) execute(event);
@@ -29,7 +31,7 @@ void Symbolic::prepare(const Contract* contract) {
   if (contents_.size() < buffers) contents_.resize(buffers);
   for (std::size_t i = 0; i < buffers; ++i) contents_[i].clear();
   // Without a contract the output has contributions of its own, as if of further ranks.
-  values_.reset(static_cast<std::uint32_t>(contract != nullptr ? size : 2 * size));
+  values_.reset(unknown_value() + 1);
   for (Rank rank = 0; rank < operation_->size(); ++rank) {
     if (contract == nullptr) {
       constexpr Count all = std::numeric_limits<Count>::max();
@@ -94,6 +96,9 @@ void Symbolic::transfer(Node reader, const Slice& source, Node writer, const Ste
   } else {
     to.contents->write(to.begin, to.end, source_, fresh_);
   }
+  if (writer != unknown_ || to.begin + unknown_from_ >= to.end) return;
+  source_.assign(1, {to.begin + unknown_from_, to.end, {unknown_value(), 0}});
+  to.contents->write(to.begin + unknown_from_, to.end, source_, fresh_);
 }
 
 Symbolic::Place Symbolic::place(Rank rank, const Slice& slice) {

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "plan/mutants.hpp"
+
+#include <algorithm>
+
+#include "plan/operation.hpp"
+#include "plan/races.hpp"
+
+namespace tutti::plan {
+namespace {
+
+using Change = Mutation::Change;
+
+bool overlap(const Slice& a, const Slice& b) {
+  return a.buffer != Buffer::none && a.buffer == b.buffer && a.owner == b.owner && a.cell == b.cell && a.count > 0 &&
+         b.count > 0 && a.offset < b.offset + b.count && b.offset < a.offset + a.count;
+}
+
+/// The highest cell that a step reads, writes, publishes or awaits; -1 for none.
+std::int32_t cell_used(const Step& step) {
+  std::int32_t cell = step.verb == Verb::publish || step.verb == Verb::await ? step.cell : -1;
+  for (const Slice* slice : {&step.source, &step.target})
+    if (slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed) cell = std::max(cell, slice->cell);
+  return cell;
+}
+
+/// The first step must come before the second one: they touch the same memory and one writes it, one awaits a cell that
+/// the other reads, or one releases a cell that the other uses.
+bool must_be_ordered(const Step& a, const Step& b) {
+  if (overlap(a.target, b.target) || overlap(a.target, b.source) || overlap(a.source, b.target)) return true;
+  if (a.verb == Verb::release || b.verb == Verb::release)
+    return a.verb == b.verb || cell_used(a.verb == Verb::release ? b : a) >= 0;
+  return a.verb == Verb::await && cell_used(b) == a.cell && b.verb != Verb::await && b.verb != Verb::publish;
+}
+
+/// Looks for reasons why a mutant is as good as the plans it was made from.
+class Proof {
+ public:
+  Proof(std::span<const Plan> plans, const Contract& contract, const Board& board, Checker& checker)
+      : plans_(plans), contract_(contract), board_(board), checker_(checker) {}
+
+  /// Empty when none is found.
+  std::string find(const Mutation& mutation, std::span<const Plan> mutant) {
+    const Plan& plan = plans_[static_cast<std::size_t>(mutation.rank)];
+    const Step& step = plan.steps[mutation.step];
+    if (mutation.change == Change::unlink) return of_edge(mutation, mutant);
+    if (step.verb == Verb::release)
+      return "a release moves no data: a later one, or completion, frees the cells, and no cycle waits for it";
+    if (mutation.change == Change::remove && step.verb == Verb::await) return of_await(plan, mutation);
+    if (step.verb == Verb::publish && mutation.change != Change::twice) return of_publish(plan.rank, step.cell);
+    if (step.target.buffer == Buffer::none || mutation.change == Change::twice) return "";
+    // What the change adds or takes away must not matter: what is written otherwise, before and after the change.
+    const bool longer = mutation.change == Change::count && mutation.by > 0;
+    const bool shorter = mutation.change == Change::count && mutation.by < 0;
+    const Count same = longer ? step.target.count : shorter ? step.target.count - 1 : 0;
+    if (!longer && !unread(plans_, mutation, same)) return "";
+    if (!shorter && mutation.change != Change::remove && !unread(mutant, mutation, same)) return "";
+    return "the elements it writes otherwise are overwritten before they are read, or never read";
+  }
+
+ private:
+  bool unread(std::span<const Plan> plans, const Mutation& mutation, Count from) {
+    return checker_.check_without(plans, contract_, board_, mutation.rank, mutation.step, from).ok;
+  }
+
+  static Reach reach(std::span<const Plan> plans, Rank rank) {
+    Operation operation;
+    operation.join(plans);
+    operation.choose(0);
+    Reach reach;
+    reach.build(operation, rank);
+    return reach;
+  }
+
+  /// Without the edge some steps are no longer ordered; that does not matter when none of these pairs needs an order.
+  std::string of_edge(const Mutation& mutation, std::span<const Plan> mutant) const {
+    const Plan& plan = plans_[static_cast<std::size_t>(mutation.rank)];
+    const Reach before = reach(plans_, mutation.rank), after = reach(mutant, mutation.rank);
+    const Index from = plan.after(plan.steps[mutation.step])[static_cast<std::size_t>(mutation.by)];
+    if (after.before(from, mutation.step)) return "the other edges imply it";
+    for (Index a = 0; a <= from; ++a)
+      for (Index b = mutation.step; b < plan.steps.size(); ++b)
+        if (before.before(a, b) && !after.before(a, b) && must_be_ordered(plan.steps[a], plan.steps[b])) return "";
+    return "it orders only steps that touch nothing in common";
+  }
+
+  /// Every step that reads a cell which is awaited here comes after another await of that cell.
+  std::string of_await(const Plan& plan, const Mutation& mutation) const {
+    const Step& await = plan.steps[mutation.step];
+    const Reach before = reach(plans_, plan.rank);
+    const auto awaited_otherwise = [&](Index reader, Rank owner) {
+      for (Index a = 0; a < reader; ++a)
+        if (a != mutation.step && plan.steps[a].verb == Verb::await && plan.steps[a].cell == await.cell &&
+            (plan.steps[a].peer == owner || plan.steps[a].peer == everyone) && before.before(a, reader))
+          return true;
+      return false;
+    };
+    for (Index reader = 0; reader < plan.steps.size(); ++reader) {
+      const Slice& source = plan.steps[reader].source;
+      if ((source.buffer != Buffer::shared && source.buffer != Buffer::exposed) || source.cell != await.cell ||
+          source.owner == plan.rank || (await.peer != everyone && await.peer != source.owner))
+        continue;
+      if (!awaited_otherwise(reader, source.owner)) return "";
+    }
+    return "no step reads the cell after this await alone";
+  }
+
+  std::string of_publish(Rank owner, std::int32_t cell) const {
+    for (const Plan& plan : plans_)
+      for (const Step& step : plan.steps)
+        if (step.verb == Verb::await && step.cell == cell && (step.peer == owner || step.peer == everyone) &&
+            plan.rank != owner)
+          return "";
+    return "no rank awaits the cell";
+  }
+
+  std::span<const Plan> plans_;
+  const Contract& contract_;
+  const Board& board_;
+  Checker& checker_;
+};
+
+}  // namespace
+
+std::uint64_t MutationReport::unproved() const {
+  return static_cast<std::uint64_t>(
+      std::ranges::count_if(survivors, [](const Survivor& s) { return s.proof.empty(); }));
+}
+
+std::string MutationReport::text() const {
+  std::string text = std::to_string(mutants) + " mutants, " + std::to_string(killed) + " killed, " +
+                     std::to_string(survivors.size() - unproved()) + " survive with proof, " +
+                     std::to_string(unproved()) + " without\n";
+  for (const Survivor& survivor : survivors)
+    text += "  " + survivor.mutation + ": " + (survivor.proof.empty() ? "NO PROOF" : survivor.proof) + "\n";
+  return text;
+}
+
+MutationReport mutate(std::span<const Plan> plans, const Contract& contract, const Board& board, Checker& checker) {
+  MutationReport report;
+  Proof proof(plans, contract, board, checker);
+  const std::vector<Plan> original(plans.begin(), plans.end());
+  std::vector<Plan> mutant = original;
+  for (const Plan& plan : original)
+    for (const Mutation& mutation : mutations(plan, contract)) {
+      perform(mutation, mutant);
+      ++report.mutants;
+      if (checker.check(mutant, contract, board).ok)
+        report.survivors.push_back({describe(mutation, original), proof.find(mutation, mutant)});
+      else
+        ++report.killed;
+      // At most two plans differ: that of the mutation, and the other end of its message.
+      const auto rank = static_cast<std::size_t>(mutation.rank);
+      mutant[rank] = original[rank];
+      const Rank peer = original[rank].steps[mutation.step].peer;
+      if (peer >= 0) mutant[static_cast<std::size_t>(peer)] = original[static_cast<std::size_t>(peer)];
+    }
+  return report;
+}
+
+}  // namespace tutti::plan
