@@ -1,0 +1,306 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Every collective of tutti.h as a Call: one maker, two doors.
+#include <utility>
+
+#include "base/names.hpp"
+#include "c/guard.hpp"
+
+using namespace tutti;
+using namespace tutti::c;
+
+namespace {
+
+// Where a function was called from, for reports of mismatches. Only right in the function itself.
+#define TUTTI_CALLER __builtin_return_address(0)
+
+Call made_by(tutti_group group, Kind kind) {
+  Call call;
+  call.kind = kind;
+  call.algorithm = handle_of(group).algorithms[static_cast<std::size_t>(kind)];
+  return call;
+}
+
+Call typed(tutti_group group, Kind kind, tutti_type type) {
+  Call call = made_by(group, kind);
+  const ElementType element = element_of(type);
+  call.type = element.type;
+  call.element = element.bytes;
+  return call;
+}
+
+// Whether `block` starts at element `first` of `buffer`: the contribution is in place. Numbers that nobody has checked
+// yet must not overflow, so addresses are compared as integers.
+bool starts_at(const void* block, const void* buffer, std::uint64_t first, const Call& call) {
+  return buffer != nullptr &&
+         reinterpret_cast<std::uintptr_t>(block) == reinterpret_cast<std::uintptr_t>(buffer) + first * call.element;
+}
+
+std::uint64_t blocks_before(Rank rank, Count count) {
+  return static_cast<std::uint64_t>(rank) * static_cast<std::uint64_t>(count);
+}
+
+[[noreturn]] void refuse_in_place(const Call& call) {
+  refuse(std::string(base::name(call.kind)) +
+         ": TUTTI_IN_PLACE is for the root alone; pass a buffer on the other ranks");
+}
+
+/// Sets input and output. `own`: where this rank's contribution lies in `out` when it is in place.
+void put_buffers(Call& call, const void* in, void* out, std::uint64_t own) {
+  call.output = out;
+  call.in_place = in == TUTTI_IN_PLACE || starts_at(in, out, own, call);
+  if (!call.in_place) call.input = in;
+}
+
+Call barrier_call(tutti_group group) { return made_by(group, Kind::barrier); }
+
+Call bcast_call(tutti_group group, void* buffer, Count count, tutti_type type, Rank root) {
+  Call call = typed(group, Kind::bcast, type);
+  call.output = buffer;
+  call.count = count;
+  call.root = root;
+  return call;
+}
+
+Call reduce_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type,
+                 const tutti_op& op, Rank root) {
+  Call call = typed(group, kind, type);
+  call.reduction = reduction_of(op);
+  call.count = count;
+  call.root = root;
+  if (kind == Kind::allreduce || tutti_rank(group) == root) {
+    put_buffers(call, in, out, 0);
+  } else {
+    if (in == TUTTI_IN_PLACE) refuse_in_place(call);
+    call.input = in;
+  }
+  return call;
+}
+
+Call gather_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type, Rank root) {
+  Call call = typed(group, kind, type);
+  call.count = count;
+  call.root = root;
+  if (kind == Kind::allgather || tutti_rank(group) == root) {
+    put_buffers(call, in, out, blocks_before(tutti_rank(group), count));
+  } else {
+    if (in == TUTTI_IN_PLACE) refuse_in_place(call);
+    call.input = in;
+  }
+  return call;
+}
+
+/// scatter and scatterv: `own` is where the root's block lies in `in`.
+void put_scattered(Call& call, bool root, const void* in, void* out, std::uint64_t own) {
+  if (!root) {
+    if (out == TUTTI_IN_PLACE) refuse_in_place(call);
+    call.output = out;
+    return;
+  }
+  call.input = in;
+  call.in_place = out == TUTTI_IN_PLACE || starts_at(out, in, own, call);
+  if (!call.in_place) call.output = out;
+}
+
+Call scatter_call(tutti_group group, const void* in, void* out, Count count, tutti_type type, Rank root) {
+  Call call = typed(group, Kind::scatter, type);
+  call.count = count;
+  call.root = root;
+  put_scattered(call, tutti_rank(group) == root, in, out, blocks_before(tutti_rank(group), count));
+  return call;
+}
+
+Call alltoall_call(tutti_group group, const void* in, void* out, Count count, tutti_type type) {
+  Call call = typed(group, Kind::alltoall, type);
+  call.count = count;
+  put_buffers(call, in, out, 0);
+  return call;
+}
+
+/// One number per rank, or none where the caller gives NULL.
+std::span<const Count> per_rank(tutti_group group, const int64_t* numbers) {
+  if (numbers == nullptr) return {};
+  return {numbers, static_cast<std::size_t>(tutti_size(group))};
+}
+
+std::span<const Count> needed_per_rank(tutti_group group, const Call& call, const int64_t* counts) {
+  if (counts == nullptr) refuse(std::string(base::name(call.kind)) + ": counts is NULL; pass one number per rank");
+  return per_rank(group, counts);
+}
+
+std::uint64_t own_offset(Rank rank, const int64_t* counts, const int64_t* offsets) {
+  if (offsets != nullptr) return static_cast<std::uint64_t>(offsets[rank]);
+  std::uint64_t sum = 0;
+  for (Rank r = 0; r < rank; ++r) sum += static_cast<std::uint64_t>(counts[r]);
+  return sum;
+}
+
+Call gatherv_call(tutti_group group, Kind kind, const void* in, const int64_t& count, void* out, const int64_t* counts,
+                  const int64_t* offsets, tutti_type type, Rank root) {
+  Call call = typed(group, kind, type);
+  const Rank rank = tutti_rank(group);
+  call.root = root;
+  call.send_counts = {&count, 1};
+  if (kind == Kind::gatherv && rank != root) {
+    if (in == TUTTI_IN_PLACE) refuse_in_place(call);
+    call.input = in;
+    return call;
+  }
+  call.recv_counts = needed_per_rank(group, call, counts);
+  call.recv_offsets = per_rank(group, offsets);
+  put_buffers(call, in, out, own_offset(rank, counts, offsets));
+  if (call.in_place) call.send_counts = {counts + rank, 1};
+  return call;
+}
+
+Call scatterv_call(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets, void* out,
+                   const int64_t& count, tutti_type type, Rank root) {
+  Call call = typed(group, Kind::scatterv, type);
+  const Rank rank = tutti_rank(group);
+  call.root = root;
+  call.recv_counts = {&count, 1};
+  std::uint64_t own = 0;
+  if (rank == root) {
+    call.send_counts = needed_per_rank(group, call, counts);
+    call.send_offsets = per_rank(group, offsets);
+    own = own_offset(rank, counts, offsets);
+  }
+  put_scattered(call, rank == root, in, out, own);
+  if (call.in_place) call.recv_counts = {counts + rank, 1};
+  return call;
+}
+
+Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
+                    void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
+  Call call = typed(group, Kind::alltoallv, type);
+  call.recv_counts = needed_per_rank(group, call, recv_counts);
+  call.recv_offsets = per_rank(group, recv_offsets);
+  put_buffers(call, in, out, 0);
+  call.send_counts = call.in_place ? call.recv_counts : needed_per_rank(group, call, send_counts);
+  call.send_offsets = call.in_place ? call.recv_offsets : per_rank(group, send_offsets);
+  return call;
+}
+
+/// The blocking form. `make` takes references, since a Call points at the caller's counts.
+template <class Make, class... Arguments>
+tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
+  return guarded([&] {
+    Call call = make(group, arguments...);
+    call.site = caller;
+    group->group.run(call);
+  });
+}
+
+/// The i-form.
+template <class Make, class... Arguments>
+tutti_status start(const void* caller, tutti_group group, tutti_request* request, Make make,
+                   const Arguments&... arguments) {
+  return guarded([&] {
+    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    Call call = make(group, arguments...);
+    call.site = caller;
+    new (static_cast<void*>(request)) Request(group->group.start(call));
+  });
+}
+
+}  // namespace
+
+tutti_status tutti_barrier(tutti_group group) { return run(TUTTI_CALLER, group, barrier_call); }
+tutti_status tutti_ibarrier(tutti_group group, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, barrier_call);
+}
+
+tutti_status tutti_bcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root) {
+  return run(TUTTI_CALLER, group, bcast_call, buffer, count, type, root);
+}
+tutti_status tutti_ibcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
+                          tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, bcast_call, buffer, count, type, root);
+}
+
+tutti_status tutti_reduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                          int32_t root) {
+  return run(TUTTI_CALLER, group, reduce_call, Kind::reduce, in, out, count, type, op, root);
+}
+tutti_status tutti_ireduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                           int32_t root, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_call, Kind::reduce, in, out, count, type, op, root);
+}
+
+tutti_status tutti_allreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                             tutti_op op) {
+  return run(TUTTI_CALLER, group, reduce_call, Kind::allreduce, in, out, count, type, op, 0);
+}
+tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                              tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_call, Kind::allreduce, in, out, count, type, op, 0);
+}
+
+tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root) {
+  return run(TUTTI_CALLER, group, gather_call, Kind::gather, in, out, count, type, root);
+}
+tutti_status tutti_igather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root,
+                           tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, gather_call, Kind::gather, in, out, count, type, root);
+}
+
+tutti_status tutti_scatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root) {
+  return run(TUTTI_CALLER, group, scatter_call, in, out, count, type, root);
+}
+tutti_status tutti_iscatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root,
+                            tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, scatter_call, in, out, count, type, root);
+}
+
+tutti_status tutti_allgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type) {
+  return run(TUTTI_CALLER, group, gather_call, Kind::allgather, in, out, count, type, 0);
+}
+tutti_status tutti_iallgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                              tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, gather_call, Kind::allgather, in, out, count, type, 0);
+}
+
+tutti_status tutti_alltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type) {
+  return run(TUTTI_CALLER, group, alltoall_call, in, out, count, type);
+}
+tutti_status tutti_ialltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                             tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, alltoall_call, in, out, count, type);
+}
+
+tutti_status tutti_gatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                           const int64_t* offsets, tutti_type type, int32_t root) {
+  return run(TUTTI_CALLER, group, gatherv_call, Kind::gatherv, in, count, out, counts, offsets, type, root);
+}
+tutti_status tutti_igatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                            const int64_t* offsets, tutti_type type, int32_t root, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, gatherv_call, Kind::gatherv, in, count, out, counts, offsets, type, root);
+}
+
+tutti_status tutti_scatterv(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets, void* out,
+                            int64_t count, tutti_type type, int32_t root) {
+  return run(TUTTI_CALLER, group, scatterv_call, in, counts, offsets, out, count, type, root);
+}
+tutti_status tutti_iscatterv(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets,
+                             void* out, int64_t count, tutti_type type, int32_t root, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, scatterv_call, in, counts, offsets, out, count, type, root);
+}
+
+tutti_status tutti_allgatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                              const int64_t* offsets, tutti_type type) {
+  return run(TUTTI_CALLER, group, gatherv_call, Kind::allgatherv, in, count, out, counts, offsets, type, 0);
+}
+tutti_status tutti_iallgatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                               const int64_t* offsets, tutti_type type, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, gatherv_call, Kind::allgatherv, in, count, out, counts, offsets, type, 0);
+}
+
+tutti_status tutti_alltoallv(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
+                             void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
+  return run(TUTTI_CALLER, group, alltoallv_call, in, send_counts, send_offsets, out, recv_counts, recv_offsets, type);
+}
+tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* send_counts,
+                              const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                              const int64_t* recv_offsets, tutti_type type, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+               recv_offsets, type);
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <memory>
+
+#include "base/names.hpp"
+#include "c/guard.hpp"
+
+using namespace tutti;
+using namespace tutti::c;
+
+namespace {
+
+template <class Make>
+tutti_status give(tutti_group* out, Make make) {
+  return guarded([&] {
+    if (out == nullptr) refuse("nowhere to put the group; pass the address of a tutti_group");
+    Group made = make();
+    if (!made) {
+      *out = nullptr;
+      return;
+    }
+    auto handle = std::make_unique<tutti_group_handle>();
+    handle->name = made.name();
+    handle->group = std::move(made);
+    *out = handle.release();
+  });
+}
+
+Kind kind_named(std::string_view collective) {
+  for (int i = 0; i < kinds; ++i)
+    if (base::name(static_cast<Kind>(i)) == collective) return static_cast<Kind>(i);
+  refuse("there is no collective \"" + std::string(collective) + "\"; say \"allreduce\", \"bcast\" and the like");
+}
+
+}  // namespace
+
+tutti_status tutti_group_free(tutti_group* group) {
+  return guarded([&] {
+    if (group == nullptr) refuse("tutti_group_free: pass the address of a tutti_group");
+    const std::unique_ptr<tutti_group_handle> gone(std::exchange(*group, nullptr));
+  });
+}
+
+int32_t tutti_rank(tutti_group group) { return group == nullptr ? -1 : group->group.rank(); }
+
+int32_t tutti_size(tutti_group group) { return group == nullptr ? -1 : group->group.size(); }
+
+const char* tutti_name(tutti_group group) { return group == nullptr ? "" : group->name.c_str(); }
+
+tutti_status tutti_split(tutti_group group, int colour, int key, tutti_group* part) {
+  return give(part, [&] { return handle_of(group).group.split(colour, key); });
+}
+
+tutti_status tutti_dup(tutti_group group, tutti_group* copy) {
+  return give(copy, [&] { return handle_of(group).group.dup(); });
+}
+
+tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part) {
+  return give(part, [&] {
+    if (count < 0 || (count > 0 && ranks == nullptr))
+      refuse("tutti_subgroup: the list of ranks is NULL or its length negative");
+    return handle_of(group).group.subgroup({ranks, static_cast<std::size_t>(count)});
+  });
+}
+
+tutti_status tutti_node(tutti_group group, tutti_group* node) {
+  return give(node, [&] { return handle_of(group).group.node(); });
+}
+
+tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm) {
+  return guarded([&] {
+    tutti_group_handle& handle = handle_of(group);
+    if (collective == nullptr) refuse("tutti_choose: the collective is NULL");
+    const auto kind = static_cast<std::size_t>(kind_named(collective));
+    handle.algorithms[kind] = algorithm == nullptr ? "" : algorithm;
+  });
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What every C function stands on: its handle, and the border that no exception crosses.
+#pragma once
+
+#include <array>
+#include <exception>
+#include <new>
+#include <optional>
+#include <string>
+#include <utility>
+
+#include "tutti/group.hpp"
+#include "tutti/tutti.h"
+
+/// What a tutti_group points to.
+struct tutti_group_handle {
+  tutti::Group group;
+  std::string name;
+  std::array<std::string, tutti::kinds> algorithms;  ///< tutti_choose, by Kind.
+};
+
+namespace tutti::c {
+
+/// Keeps the error for tutti_last_error() and returns its status.
+tutti_status remember(Cause cause, const char* text, Rank peer = -1) noexcept;
+
+[[noreturn]] inline void refuse(const std::string& text) { throw Error(Cause::usage, text); }
+
+/// Runs `work` and turns what it throws into a status.
+template <class Work>
+tutti_status guarded(Work&& work) noexcept {
+  try {
+    std::forward<Work>(work)();
+    return TUTTI_OK;
+  } catch (const Error& error) {
+    return remember(error.cause(), error.what(), error.peer());
+  } catch (const std::bad_alloc&) {
+    return remember(Cause::system, "no memory for this call; free some and call again");
+  } catch (const std::exception& error) {
+    return remember(Cause::system, error.what());
+  }
+}
+
+/// The handle behind a tutti_group. Throws Error (usage) for NULL.
+inline tutti_group_handle& handle_of(tutti_group group) {
+  if (group == nullptr)
+    refuse("the group is NULL; pass one from tutti_world, tutti_split, tutti_dup or tutti_subgroup");
+  return *group;
+}
+
+/// The C++ request that lies in a C one: the same pointer.
+inline Request& request_of(tutti_request* request) {
+  static_assert(sizeof(Request) == sizeof(tutti_request) && alignof(Request) == alignof(tutti_request));
+  if (request == nullptr) refuse("the request is NULL; pass the address of a tutti_request");
+  return *reinterpret_cast<Request*>(request);
+}
+
+/// A type as the engine sees it. Throws Error (usage) for what is not a type.
+struct ElementType {
+  Type type;
+  std::uint32_t bytes;
+};
+ElementType element_of(tutti_type type);
+
+/// A reduction as the engine sees it. Throws Error (usage) for what is not an operation.
+Reduction reduction_of(const tutti_op& op);
+
+}  // namespace tutti::c

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "c/guard.hpp"
+
+using namespace tutti;
+using namespace tutti::c;
+
+namespace {
+
+Request start_send(tutti_group group, const void* data, Count count, tutti_type type, Rank to, std::uint32_t tag) {
+  const ElementType element = element_of(type);
+  return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag);
+}
+
+Request start_recv(tutti_group group, void* data, Count count, tutti_type type, Rank from, std::uint32_t tag) {
+  const ElementType element = element_of(type);
+  return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag);
+}
+
+template <class Start>
+tutti_status give(tutti_request* request, Start start) {
+  return guarded([&] {
+    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    new (static_cast<void*>(request)) Request(start());
+  });
+}
+
+}  // namespace
+
+tutti_status tutti_send(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag) {
+  return guarded([&] { start_send(group, data, count, type, to, tag).wait(); });
+}
+tutti_status tutti_isend(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag,
+                         tutti_request* request) {
+  return give(request, [&] { return start_send(group, data, count, type, to, tag); });
+}
+
+tutti_status tutti_recv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag) {
+  return guarded([&] { start_recv(group, data, count, type, from, tag).wait(); });
+}
+tutti_status tutti_irecv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag,
+                         tutti_request* request) {
+  return give(request, [&] { return start_recv(group, data, count, type, from, tag); });
+}

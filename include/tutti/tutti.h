@@ -1,0 +1,292 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Tutti for C: a group of processes and its collectives.
+ *
+ *     tutti_group world;
+ *     double mine = 1, total;
+ *     if (tutti_world(&world) != TUTTI_OK) return puts(tutti_last_error()), 1;
+ *     tutti_allreduce(world, &mine, &total, 1, TUTTI_FLOAT64, TUTTI_SUM);
+ *     tutti_group_free(&world);
+ *
+ * Rules that hold for every function:
+ * - It returns a status; what it has to give comes through its last arguments, which are unchanged after an error.
+ *   tutti_last_error() then says in words what happened and what to do. Nothing aborts, prints or throws.
+ * - Counts and offsets are in elements of the given type, ranks are positions in the group.
+ * - Collectives are called by all ranks of the group in the same order. What "Agreed" names is the same on all ranks,
+ *   and so is the algorithm. A rank that differs: TUTTI_MISMATCH on the ranks concerned.
+ * - Every collective communicates. It fails with TUTTI_USAGE (a wrong argument: nothing was sent, the group is intact),
+ *   TUTTI_MISMATCH or TUTTI_PEER_LOST (the group is broken), TUTTI_BROKEN (it was broken before), TUTTI_SYSTEM.
+ * - The i-form of a collective takes the same arguments and a request; it returns at once. Its buffers belong to Tutti
+ *   until a wait or test reports the end; counts and offsets are copied. The request's status is what the blocking
+ *   form would have returned.
+ * - One thread at a time starts operations on a group; any thread may wait, one at a time per request. */
+#ifndef TUTTI_TUTTI_H
+#define TUTTI_TUTTI_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#include "tutti/version.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define TUTTI_C_API __attribute__((visibility("default")))
+
+/* What a function returns. */
+typedef enum tutti_status {
+  TUTTI_OK = 0,
+  TUTTI_USAGE = 1,      /* A wrong argument, found before anything was sent; the group is intact. */
+  TUTTI_MISMATCH = 2,   /* Ranks called different operations; the group is broken. */
+  TUTTI_PEER_LOST = 3,  /* A process of the group is gone; the group is broken. */
+  TUTTI_TIMEOUT = 4,    /* The time given to wait ran out; the request is still pending. */
+  TUTTI_BROKEN = 5,     /* The group was broken by an earlier error, or by a rank that gave up its request. */
+  TUTTI_SYSTEM = 6,     /* The operating system refused something (memory, a descriptor, a socket). */
+  TUTTI_INTERRUPTED = 7 /* A signal asked the wait to stop; the request is still pending. */
+} tutti_status;
+
+/* A group of processes; made by tutti_world and the functions below it, given back by tutti_group_free. */
+typedef struct tutti_group_handle* tutti_group;
+
+/* A started operation; {NULL} when there is none. It may be moved (copied and the original forgotten), not shared. */
+typedef struct tutti_request {
+  void* operation;
+} tutti_request;
+
+/* What one element is: one of these, or tutti_type_opaque(bytes). */
+typedef uint64_t tutti_type;
+#define TUTTI_INT8 ((tutti_type)1)
+#define TUTTI_INT16 ((tutti_type)2)
+#define TUTTI_INT32 ((tutti_type)3)
+#define TUTTI_INT64 ((tutti_type)4)
+#define TUTTI_UINT8 ((tutti_type)5)
+#define TUTTI_UINT16 ((tutti_type)6)
+#define TUTTI_UINT32 ((tutti_type)7)
+#define TUTTI_UINT64 ((tutti_type)8)
+#define TUTTI_FLOAT32 ((tutti_type)9)
+#define TUTTI_FLOAT64 ((tutti_type)10)
+#define TUTTI_BOOL ((tutti_type)11)       /* _Bool */
+#define TUTTI_COMPLEX64 ((tutti_type)12)  /* float _Complex */
+#define TUTTI_COMPLEX128 ((tutti_type)13) /* double _Complex */
+/* struct { T value; int64_t index; }: the elements of TUTTI_MINLOC and TUTTI_MAXLOC; 16 bytes each. */
+#define TUTTI_LOCATED_INT8 ((tutti_type)14)
+#define TUTTI_LOCATED_INT16 ((tutti_type)15)
+#define TUTTI_LOCATED_INT32 ((tutti_type)16)
+#define TUTTI_LOCATED_INT64 ((tutti_type)17)
+#define TUTTI_LOCATED_UINT8 ((tutti_type)18)
+#define TUTTI_LOCATED_UINT16 ((tutti_type)19)
+#define TUTTI_LOCATED_UINT32 ((tutti_type)20)
+#define TUTTI_LOCATED_UINT64 ((tutti_type)21)
+#define TUTTI_LOCATED_FLOAT32 ((tutti_type)22)
+#define TUTTI_LOCATED_FLOAT64 ((tutti_type)23)
+
+/* Elements of `bytes` bytes (1 to 2^32 - 1) without arithmetic: they travel, and functions of your own combine them. */
+TUTTI_C_API tutti_type tutti_type_opaque(size_t bytes);
+/* The bytes of one element; 0 for what is not a type. */
+TUTTI_C_API size_t tutti_type_size(tutti_type type);
+
+/* Combines elements: inout[i] = in[i] op inout[i] for n elements, where `in` comes from the lower ranks. It must be
+ * associative. It is called on any rank, from any thread that waits, and must not call Tutti. */
+typedef void (*tutti_function)(const void* in, void* inout, int64_t n, void* context);
+
+/* How two elements become one. A value: nothing to free. */
+typedef struct tutti_op {
+  int32_t code;
+  int32_t commutative;
+  tutti_function function;
+  void* context;
+} tutti_op;
+
+/* Integers wrap around on overflow; in min, max, minloc and maxloc a NaN wins; equal located values keep the lowest
+ * index. */
+static const tutti_op TUTTI_SUM = {1, 1, NULL, NULL};     /* integers, float, double, complex */
+static const tutti_op TUTTI_PROD = {2, 1, NULL, NULL};    /* integers, float, double, complex */
+static const tutti_op TUTTI_MIN = {3, 1, NULL, NULL};     /* integers, float, double */
+static const tutti_op TUTTI_MAX = {4, 1, NULL, NULL};     /* integers, float, double */
+static const tutti_op TUTTI_LAND = {5, 1, NULL, NULL};    /* integers, bool; the result is 0 or 1 */
+static const tutti_op TUTTI_LOR = {6, 1, NULL, NULL};     /* integers, bool; the result is 0 or 1 */
+static const tutti_op TUTTI_LXOR = {7, 1, NULL, NULL};    /* integers, bool; the result is 0 or 1 */
+static const tutti_op TUTTI_BAND = {8, 1, NULL, NULL};    /* integers, bool */
+static const tutti_op TUTTI_BOR = {9, 1, NULL, NULL};     /* integers, bool */
+static const tutti_op TUTTI_BXOR = {10, 1, NULL, NULL};   /* integers, bool */
+static const tutti_op TUTTI_MINLOC = {11, 1, NULL, NULL}; /* located types */
+static const tutti_op TUTTI_MAXLOC = {12, 1, NULL, NULL}; /* located types */
+
+/* A reduction by a function of your own, over any type; the same on all ranks. commutative: 0 keeps the order of the
+ * ranks. function and context must stay valid until the operations that use them are complete. Local.
+ * Errors: TUTTI_USAGE without a function. */
+TUTTI_C_API tutti_status tutti_op_create(tutti_function function, void* context, int commutative, tutti_op* op);
+
+/* In place of `in` (scatter, scatterv: of `out`): this rank's contribution already lies where the result goes. */
+#define TUTTI_IN_PLACE ((void*)-1)
+
+/* ---- Errors and version. All local. ---- */
+
+/* What the last function that failed in this thread failed with: one readable text; "" when none has. Valid until the
+ * next failure in this thread. */
+TUTTI_C_API const char* tutti_last_error(void);
+/* The rank in the group that is lost or disagrees; -1 where there is none. */
+TUTTI_C_API int32_t tutti_last_error_peer(void);
+/* The name of a status: "peer lost". */
+TUTTI_C_API const char* tutti_status_name(tutti_status status);
+/* The library's version, as TUTTI_VERSION is the header's. */
+TUTTI_C_API const char* tutti_version(void);
+
+/* ---- Groups. ---- */
+
+/* All processes of the job; a program that was started alone is a world of one. The first call finds the other
+ * processes (communicates). Errors: TUTTI_USAGE for a wrong environment, TUTTI_SYSTEM, TUTTI_PEER_LOST. */
+TUTTI_C_API tutti_status tutti_world(tutti_group* group);
+/* Gives a handle back and sets it to NULL; NULL is allowed. Its pending requests go on. Local. */
+TUTTI_C_API tutti_status tutti_group_free(tutti_group* group);
+/* This process's rank; -1 for NULL. Local. */
+TUTTI_C_API int32_t tutti_rank(tutti_group group);
+/* The number of processes; -1 for NULL. Local. */
+TUTTI_C_API int32_t tutti_size(tutti_group group);
+/* A name for messages: "world", "world/split 2"; valid as long as the handle; "" for NULL. Local. */
+TUTTI_C_API const char* tutti_name(tutti_group group);
+
+/* The ranks with the same colour, ordered by key, then by rank here; NULL for a negative colour. Collective. */
+TUTTI_C_API tutti_status tutti_split(tutti_group group, int colour, int key, tutti_group* part);
+/* The same ranks with an order of operations of their own. Collective. */
+TUTTI_C_API tutti_status tutti_dup(tutti_group group, tutti_group* copy);
+/* The `count` ranks listed, in that order; NULL for those not in it. Collective over `group`. Agreed: the list. */
+TUTTI_C_API tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
+/* The ranks on this rank's host. Collective. */
+TUTTI_C_API tutti_status tutti_node(tutti_group group, tutti_group* node);
+
+/* Later calls of one collective ("allreduce") through this handle use this algorithm ("ring",
+ * "chain:segment=4096,radix=3", as `tutti plan list` names them); NULL or "": the table chooses again. Local.
+ * Agreed: the choice. Errors: TUTTI_USAGE for a collective that does not exist (a wrong algorithm: at the call). */
+TUTTI_C_API tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm);
+
+/* ---- Collectives. ---- */
+
+/* Returns when all ranks have called it. */
+TUTTI_C_API tutti_status tutti_barrier(tutti_group group);
+TUTTI_C_API tutti_status tutti_ibarrier(tutti_group group, tutti_request* request);
+
+/* buffer: count elements; the root's are sent, everybody else's filled. Agreed: count, type, root. */
+TUTTI_C_API tutti_status tutti_bcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root);
+TUTTI_C_API tutti_status tutti_ibcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
+                                      tutti_request* request);
+
+/* out[i] = in[i] of rank 0 op in[i] of rank 1 ... at the root; out is not used elsewhere. in, out: count elements.
+ * TUTTI_IN_PLACE at the root: its contribution is in out. Agreed: count, type, op, root. */
+TUTTI_C_API tutti_status tutti_reduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                      tutti_op op, int32_t root);
+TUTTI_C_API tutti_status tutti_ireduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                       tutti_op op, int32_t root, tutti_request* request);
+
+/* The same on all ranks. TUTTI_IN_PLACE on all of them: the contribution is in out. Agreed: count, type, op. */
+TUTTI_C_API tutti_status tutti_allreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                         tutti_op op);
+TUTTI_C_API tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                          tutti_op op, tutti_request* request);
+
+/* The root's out = everybody's in, by rank. in: count elements; out: size * count at the root, not used elsewhere.
+ * TUTTI_IN_PLACE at the root: its block already lies in out. Agreed: count, type, root. */
+TUTTI_C_API tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                      int32_t root);
+TUTTI_C_API tutti_status tutti_igather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                       int32_t root, tutti_request* request);
+
+/* out = the root's block for this rank. in: size * count elements at the root, not used elsewhere; out: count.
+ * TUTTI_IN_PLACE as out at the root: its block stays in in. Agreed: count, type, root. */
+TUTTI_C_API tutti_status tutti_scatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                       int32_t root);
+TUTTI_C_API tutti_status tutti_iscatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                        int32_t root, tutti_request* request);
+
+/* Everybody's out = everybody's in, by rank. in: count elements; out: size * count.
+ * TUTTI_IN_PLACE on all ranks: each block already lies in out. Agreed: count, type. */
+TUTTI_C_API tutti_status tutti_allgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type);
+TUTTI_C_API tutti_status tutti_iallgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                          tutti_request* request);
+
+/* Block j of in goes to rank j, block i of out comes from rank i. in, out: size blocks of count elements.
+ * TUTTI_IN_PLACE on all ranks: out is also what is sent. Agreed: count, type. */
+TUTTI_C_API tutti_status tutti_alltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type);
+TUTTI_C_API tutti_status tutti_ialltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                         tutti_request* request);
+
+/* ---- Collectives with a count per rank. counts, offsets: size numbers; offsets NULL: blocks lie side by side. ---- */
+
+/* The root's out = everybody's in: counts[r] elements of rank r at offsets[r]. count: the elements of in, as the root's
+ * counts have it. counts, offsets and out matter at the root alone. TUTTI_IN_PLACE at the root: its block already lies
+ * in out (count is not looked at). Agreed: type, root. */
+TUTTI_C_API tutti_status tutti_gatherv(tutti_group group, const void* in, int64_t count, void* out,
+                                       const int64_t* counts, const int64_t* offsets, tutti_type type, int32_t root);
+TUTTI_C_API tutti_status tutti_igatherv(tutti_group group, const void* in, int64_t count, void* out,
+                                        const int64_t* counts, const int64_t* offsets, tutti_type type, int32_t root,
+                                        tutti_request* request);
+
+/* out = counts[rank] elements of the root's in at offsets[rank]. count: the elements of out, as the root's counts have
+ * it. in, counts and offsets matter at the root alone. TUTTI_IN_PLACE as out at the root: its block stays in in (count
+ * is not looked at). Agreed: type, root. */
+TUTTI_C_API tutti_status tutti_scatterv(tutti_group group, const void* in, const int64_t* counts,
+                                        const int64_t* offsets, void* out, int64_t count, tutti_type type,
+                                        int32_t root);
+TUTTI_C_API tutti_status tutti_iscatterv(tutti_group group, const void* in, const int64_t* counts,
+                                         const int64_t* offsets, void* out, int64_t count, tutti_type type,
+                                         int32_t root, tutti_request* request);
+
+/* Everybody's out = everybody's in: counts[r] elements of rank r at offsets[r]. count: the elements of in, as in
+ * counts[rank]. TUTTI_IN_PLACE on all ranks: each block already lies in out (count is not looked at). Agreed: counts,
+ * type. */
+TUTTI_C_API tutti_status tutti_allgatherv(tutti_group group, const void* in, int64_t count, void* out,
+                                          const int64_t* counts, const int64_t* offsets, tutti_type type);
+TUTTI_C_API tutti_status tutti_iallgatherv(tutti_group group, const void* in, int64_t count, void* out,
+                                           const int64_t* counts, const int64_t* offsets, tutti_type type,
+                                           tutti_request* request);
+
+/* send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i] of
+ * out. TUTTI_IN_PLACE on all ranks: out is also what is sent, by recv_counts and recv_offsets. Agreed: type; each
+ * send count is its receiver's recv count. */
+TUTTI_C_API tutti_status tutti_alltoallv(tutti_group group, const void* in, const int64_t* send_counts,
+                                         const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                         const int64_t* recv_offsets, tutti_type type);
+TUTTI_C_API tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* send_counts,
+                                          const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                          const int64_t* recv_offsets, tutti_type type, tutti_request* request);
+
+/* ---- Between two ranks. Messages of one sender, receiver and tag arrive in order. Nothing to agree on. ---- */
+
+/* Sends count elements to rank `to`, another than this one, whose recv has the same count, type and tag. Returns when
+ * data may be reused, which may need the receiver. */
+TUTTI_C_API tutti_status tutti_send(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to,
+                                    uint32_t tag);
+TUTTI_C_API tutti_status tutti_isend(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to,
+                                     uint32_t tag, tutti_request* request);
+/* Receives count elements from rank `from`; the message's length must be the same. */
+TUTTI_C_API tutti_status tutti_recv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from,
+                                    uint32_t tag);
+TUTTI_C_API tutti_status tutti_irecv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from,
+                                     uint32_t tag, tutti_request* request);
+
+/* ---- Requests. Times are in nanoseconds; negative: no limit. ---- */
+
+/* Waits for the end of an operation. The request is {NULL} afterwards, except after TUTTI_TIMEOUT and
+ * TUTTI_INTERRUPTED: then it is still pending; wait again or free it. An empty request is complete.
+ * Errors: those of the operation, TUTTI_TIMEOUT. */
+TUTTI_C_API tutti_status tutti_wait(tutti_request* request, int64_t timeout_ns);
+/* Moves things on; *done = 1 when the operation is complete (the request is then {NULL}), else 0. Does not block. */
+TUTTI_C_API tutti_status tutti_test(tutti_request* request, int* done);
+/* Waits until one of n is complete; *index is its place, and that request {NULL}. Empty ones are passed over;
+ * *index = n when all are. Errors: those of that operation (*index then says which), TUTTI_TIMEOUT. */
+TUTTI_C_API tutti_status tutti_wait_any(tutti_request* requests, size_t n, size_t* index, int64_t timeout_ns);
+/* Waits for all of n. Errors: the first failure found, after all are complete or failed; TUTTI_TIMEOUT leaves the rest
+ * pending. */
+TUTTI_C_API tutti_status tutti_wait_all(tutti_request* requests, size_t n, int64_t timeout_ns);
+/* Gives up a request and sets it to {NULL}: waits for a pending operation; after a time-out it gives the operation up
+ * instead, which breaks the group. Its buffers are yours again. */
+TUTTI_C_API tutti_status tutti_request_free(tutti_request* request);
+/* A descriptor that becomes readable when the operation is complete; it belongs to the request: do not close it.
+ * Asking for it starts the library's progress thread. Errors: TUTTI_USAGE for an empty request, TUTTI_SYSTEM. */
+TUTTI_C_API tutti_status tutti_request_fd(tutti_request* request, int* fd);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
