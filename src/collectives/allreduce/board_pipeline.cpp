@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Board pipeline: the data goes through the large cells in rounds. In each, everybody publishes a piece, combines one
+// share of everybody's piece in the order of the ranks, publishes that, and collects the others' shares.
+// Medium and large sizes where single copy is forbidden. Cost: 2 alpha S + 3 beta n + gamma n, S rounds.
+//
+//     P = 2     write 0  |  write 1, combine 0  |  write 2, combine 1, collect 0  |  write 3, ...
+//     cells     0, 2, 4: pieces     1, 3, 5: shares
+#include "collectives/board.hpp"
+
+namespace tutti::collectives::allreduce {
+namespace {
+
+class Pipeline {
+ public:
+  explicit Pipeline(const Shape& shape)
+      : shape_(shape), b_(shape), rounds_(board::pieces(shape, board::Ring::large, shape.count)) {}
+
+  plan::Plan build() {
+    b_.use(board::Ring::large, 2 * rounds_);
+    // Each stage needs of the others only what they did a stage before.
+    for (std::int32_t stage = 0; stage < rounds_ + 2; ++stage) {
+      if (stage < rounds_) write(stage);
+      if (stage >= 1 && stage <= rounds_) combine(stage - 1);
+      if (stage >= 2) collect(stage - 2);
+    }
+    return b_.build();
+  }
+
+ private:
+  Slice piece(std::int32_t round) const { return board::part_of(whole(shape_), round, rounds_); }
+  Slice share(std::int32_t round, Rank rank) const { return board::part_of(piece(round), rank, shape_.size); }
+
+  void write(std::int32_t round) {
+    const Slice cell = Writer::shared(shape_.rank, 2 * round, 0, piece(round).count);
+    line_.add(b_.copy(operand(shape_, piece(round)), cell));
+    line_.add(b_.publish(2 * round, cell));
+  }
+
+  void combine(std::int32_t round) {
+    const Slice mine = share(round, shape_.rank);
+    if (mine.count == 0) return;
+    line_.add(b_.await(board::everyone, 2 * round, piece(round).count));
+    const Slice sum = Writer::shared(shape_.rank, 2 * round + 1, 0, mine.count);
+    board::fold(b_, line_, shape_, sum, false, [&](Rank rank) {
+      return Writer::shared(rank, 2 * round, mine.offset - piece(round).offset, mine.count);
+    });
+    line_.add(b_.publish(2 * round + 1, sum));
+  }
+
+  /// The own share comes last: it alone needs what was combined here, through all steps between.
+  void collect(std::int32_t round) {
+    for (Rank distance = 1; distance <= shape_.size; ++distance) {
+      const Rank rank = (shape_.rank + distance) % shape_.size;
+      const Slice theirs = share(round, rank);
+      if (theirs.count == 0) continue;
+      const Slice sum = Writer::shared(rank, 2 * round + 1, 0, theirs.count);
+      if (rank == shape_.rank)
+        line_.add(b_.copy(sum, theirs));
+      else
+        board::take(b_, line_, sum, theirs);
+    }
+    if (2 * round + board::ring_length(board::Ring::large) < 2 * rounds_) line_.add(b_.release(2 * round + 1));
+  }
+
+  const Shape& shape_;
+  Writer b_;
+  std::int32_t rounds_;
+  board::Line line_;
+};
+
+}  // namespace
+
+plan::Plan board_pipeline(const Shape& shape) {
+  if (shape.size > 1 && shape.count > 0) return Pipeline(shape).build();
+  Writer b(shape);
+  b.copy(operand(shape, whole(shape)), whole(shape));
+  return b.build();
+}
+
+}  // namespace tutti::collectives::allreduce

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "collectives/board.hpp"
+
+namespace tutti::collectives::board {
+
+std::int32_t pieces(const Shape& shape, Ring ring, Count count) {
+  const Count cell = capacity(shape, ring);
+  Count size = cell;
+  if (shape.parameters.segment > 0)
+    size = std::min(shape.parameters.segment, cell);
+  else if (ring == Ring::large)
+    size = std::clamp(count / 4, std::max<Count>(cell / 4, 1), cell);
+  return static_cast<std::int32_t>((count + size - 1) / size);
+}
+
+Order::Order(Writer& b, Ring ring, std::int32_t cells, Handle start)
+    : b_(b), start_(start), line_(start), free_(start), batch_(ahead(ring)) {
+  // A batch is released if its first cell is taken again.
+  const std::int32_t reused = std::max(cells - ring_length(ring), 0);
+  last_release_ = (reused + batch_ - 1) / batch_ * batch_ - 1;
+}
+
+Line& Order::of(std::int32_t cell) {
+  if (cell <= last_release_) return line_;
+  free_ = Line(start_);
+  return free_;
+}
+
+void Order::finish(std::int32_t cell) {
+  if (cell <= last_release_ && cell % batch_ == batch_ - 1) line_.add(b_.release(cell));
+}
+
+Handle put(Writer& b, Line& line, std::int32_t cell, Slice content) {
+  const Slice mine = Writer::shared(b.rank(), cell, 0, content.count);
+  const Handle written = line.add(b.copy(content, mine));
+  line.add(b.publish(cell, mine));
+  return written;
+}
+
+Handle take(Writer& b, Line& line, Slice content, Slice target) {
+  line.add(b.await(content.owner, content.cell, content.count));
+  return line.add(b.copy(content, target));
+}
+
+Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block) {
+  return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
+}
+
+std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice share, Slice target) {
+  constexpr Count most = 128;
+  Count segment = shape.parameters.segment;
+  if (segment <= 0) segment = std::max(8 * capacity(shape, Ring::large), share.count / most + 1);
+  const Handle seen = b.await(everyone, 0, shape.count);
+  std::vector<Handle> combined;
+  for (const Slice part : segments(share, segment)) {
+    const Slice sum = target.part(part.offset - share.offset, part.count);
+    Line line;
+    line.add(b.copy(operand(shape, part), sum));
+    Handle first = seen;
+    around(shape, [&](Rank rank, Side side) {
+      line.add(b.reduce(Writer::exposed(rank, 0, part.offset, part.count), sum, side).after(first));
+      first = Handle();
+    });
+    combined.push_back(line.last());
+  }
+  return combined;
+}
+
+void Receipts::add(Rank rank, Handle step) { read_[cell(rank)].push_back(step); }
+
+void Receipts::publish(Writer& b) const {
+  for (std::int32_t cell = 0; cell < cells(); ++cell)
+    if (!read_[cell].empty()) b.publish(cell, nothing(b.rank(), cell)).after(read_[cell]);
+}
+
+std::vector<Rank> children(Rank rank, Rank size, int radix) {
+  std::vector<Rank> found;
+  for (std::int64_t step = 1; step < size && rank % (step * radix) == 0; step *= radix)
+    for (std::int64_t child = rank + step; child < std::min<std::int64_t>(rank + step * radix, size); child += step)
+      found.push_back(static_cast<Rank>(child));
+  return found;
+}
+
+Stream::Stream(const Shape& shape, Ring ring)
+    : size_(shape.size), count_(shape.count), total_((shape.size - 1) * shape.count), capacity_(capacity(shape, ring)) {
+  if (count_ <= capacity_) capacity_ = capacity_ / count_ * count_;
+}
+
+Stream::Overlap Stream::overlap(std::int32_t cell, Rank distance) const {
+  const Count block = (distance - 1) * count_, begin = cell * capacity_;
+  const Count from = std::max(block, begin), to = std::min(block + count_, begin + size(cell));
+  return {from - block, from - begin, to - from};
+}
+
+void Stream::write(Writer& b, Line& line, std::int32_t cell, Slice blocks) const {
+  for (Rank distance = nearest(cell); distance <= farthest(cell);) {
+    // Blocks of neighbouring ranks lie side by side, up to the highest rank.
+    const Rank to = (b.rank() + distance) % size_;
+    const Rank end = std::min(distance + size_ - 1 - to, farthest(cell));
+    const Overlap from = overlap(cell, distance), until = overlap(cell, end);
+    const Count count = until.in_cell + until.count - from.in_cell;
+    line.add(
+        b.copy(blocks.part(to * count_ + from.in_block, count), Writer::shared(b.rank(), cell, from.in_cell, count)));
+    distance = end + 1;
+  }
+  line.add(b.publish(cell, Writer::shared(b.rank(), cell, 0, size(cell))));
+}
+
+Handle Stream::read(Writer& b, Rank writer, Rank distance, std::int32_t cell, Slice block) const {
+  const Overlap part = overlap(cell, distance);
+  return b.copy(Writer::shared(writer, cell, part.in_cell, part.count), block.part(part.in_block, part.count));
+}
+
+}  // namespace tutti::collectives::board

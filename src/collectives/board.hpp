@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the algorithms on the board share: pieces, lines of steps, folding in rank order, when cells are released.
+#pragma once
+
+#include <algorithm>
+#include <cstdint>
+#include <vector>
+
+#include "collectives/algorithm.hpp"
+
+namespace tutti::collectives::board {
+
+using plan::everyone;
+using plan::Ring;
+
+/// Cells of each rank's ring, as in host/board.hpp: cell k can be written when all ranks have released k - ring_length.
+constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 16 : 8; }
+
+/// Elements that fit a cell.
+inline Count capacity(const Shape& shape, Ring ring) {
+  return std::max<Count>(1, ring == Ring::small ? shape.small_cell : shape.large_cell);
+}
+
+/// An empty cell: it says only that its owner has come so far.
+inline Slice nothing(Rank owner, std::int32_t cell) { return Writer::shared(owner, cell, 0, 0); }
+
+/// The rank `distance` after mine, around the group; negative distances go backwards. Less than the size.
+inline Rank neighbour(const Shape& shape, Rank distance) { return (shape.rank + distance + shape.size) % shape.size; }
+
+/// Part `part` of `whole` cut into `parts` whose counts differ by at most one.
+inline Slice part_of(Slice whole, Rank part, Rank parts) { return blocks(whole, part, part + 1, parts); }
+
+/// In how many pieces, of sizes that differ by at most one, `count` elements go through the ring's cells: of at most
+/// the segment asked for. Where none was: as few as possible through small cells; through large cells four as soon as
+/// they are a quarter of a cell each, so that reading overlaps writing.
+std::int32_t pieces(const Shape& shape, Ring ring, Count count);
+
+/// Steps that run one after the other.
+class Line {
+ public:
+  explicit Line(Handle start = Handle()) : last_(start) {}
+  Handle add(Handle step) {
+    if (step.exists()) last_ = step.after(last_);
+    return last_;
+  }
+  Handle last() const { return last_; }
+
+ private:
+  Handle last_;
+};
+
+/// What a rank does with the cells of an operation, in ascending order. Where the ring is shorter than that, it
+/// releases them in batches, half a ring each, so that the others can write while it reads: all it does with cells that
+/// it releases is one line. The last cells are given back by completion, and need no order among each other.
+class Order {
+ public:
+  Order(Writer& b, Ring ring, std::int32_t cells, Handle start = Handle());
+  /// The line for the steps on `cell`.
+  Line& of(std::int32_t cell);
+  /// All steps on `cell` have been added.
+  void finish(std::int32_t cell);
+
+ private:
+  Writer& b_;
+  Handle start_;
+  Line line_, free_;
+  std::int32_t batch_, last_release_;
+};
+
+/// How many cells a rank may be ahead with writing while it reads: the others have half a ring to read meanwhile.
+constexpr std::int32_t ahead(Ring ring) { return ring_length(ring) / 2; }
+
+/// Publishes a copy of `content` in a cell; returns the copying.
+Handle put(Writer& b, Line& line, std::int32_t cell, Slice content);
+
+/// Waits for a cell and copies it, from its beginning, into `target`; returns the copying. `content`: shared or
+/// exposed.
+Handle take(Writer& b, Line& line, Slice content, Slice target);
+
+/// A block whose size its owner and its reader know: goes through a small cell if it fits, else it is exposed. The
+/// owner of an exposed block has to wait until it has been read.
+inline bool fits(const Shape& shape, Slice block) { return block.count <= shape.small_cell; }
+/// The owner's steps; returns the one that reads the block, or exposes it.
+Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block);
+/// Where a reader finds it.
+inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice block) {
+  return fits(shape, block) ? Writer::shared(owner, cell, 0, block.count)
+                            : Writer::exposed(owner, cell, 0, block.count);
+}
+
+/// Combines share `share` of everybody's exposed cell 0 into `target`, segment by segment, so that the target stays in
+/// the cache. Whoever publishes or reads the result waits for all the handles.
+std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice share, Slice target);
+
+/// source(0) op ... op source(size - 1) into `target`, from the highest rank down: whoever does it gets the same bits.
+/// `placed`: the target holds the highest rank's contribution already.
+template <class Source>
+void fold(Writer& b, Line& line, const Shape& shape, Slice target, bool placed, Source source) {
+  if (!placed) line.add(b.copy(source(shape.size - 1), target));
+  for (Rank rank = shape.size - 2; rank >= 0; --rank) line.add(b.reduce(source(rank), target, Side::left));
+}
+
+/// Calls step(j, side) for all other ranks j in the order in which their contributions go around mine: the higher ranks
+/// upwards, to the right of it, then the lower ones downwards, to the left.
+template <class Step>
+void around(const Shape& shape, Step step) {
+  for (Rank rank = shape.rank + 1; rank < shape.size; ++rank) step(rank, Side::right);
+  for (Rank rank = shape.rank - 1; rank >= 0; --rank) step(rank, Side::left);
+}
+
+/// How the root of a collective tells the others that it has read their exposed memory: through its cells 0 ... 7,
+/// which the others share, so that a late rank holds up few of them.
+class Receipts {
+ public:
+  explicit Receipts(const Shape& shape) : root_(shape.root), size_(shape.size) {}
+  std::int32_t cells() const { return std::min<std::int32_t>(size_ - 1, 8); }
+  std::int32_t cell(Rank rank) const { return (position(rank, root_, size_) - 1) % cells(); }
+  /// The root has read what `rank` exposed when `step` is done.
+  void add(Rank rank, Handle step);
+  /// The root's cells, after all steps added.
+  void publish(Writer& b) const;
+
+ private:
+  Rank root_, size_;
+  std::vector<Handle> read_[8];
+};
+
+/// Fan-in of the trees: children of one rank, by level.
+inline int radix(const Shape& shape) { return shape.parameters.radix > 1 ? shape.parameters.radix : 8; }
+
+/// A flat tree whose subtrees are ranges of ranks, so that it can combine in their order: the children of `rank`,
+/// ascending.
+///     radix 3, 8 ranks:   0 <- 1, 2, 3, 6    3 <- 4, 5    6 <- 7
+std::vector<Rank> children(Rank rank, Rank size, int radix);
+
+/// Equal blocks that a rank (the writer) has for the ranks behind it, nearest first, as one stream cut into cells:
+/// whole blocks to a cell if they fit, else whole cells.
+class Stream {
+ public:
+  Stream(const Shape& shape, Ring ring);
+
+  std::int32_t cells() const { return static_cast<std::int32_t>((total_ + capacity_ - 1) / capacity_); }
+  Count size(std::int32_t cell) const { return std::min(capacity_, total_ - cell * capacity_); }
+  /// The first and the last cell with elements for the rank `distance` (from 1 on) behind the writer.
+  std::int32_t first(Rank distance) const { return static_cast<std::int32_t>((distance - 1) * count_ / capacity_); }
+  std::int32_t last(Rank distance) const { return static_cast<std::int32_t>((distance * count_ - 1) / capacity_); }
+  /// The nearest and the farthest distance with elements in the cell.
+  Rank nearest(std::int32_t cell) const { return static_cast<Rank>(cell * capacity_ / count_) + 1; }
+  Rank farthest(std::int32_t cell) const { return static_cast<Rank>((cell * capacity_ + size(cell) - 1) / count_) + 1; }
+  /// What the cell holds of the block for that distance: where in the block, where in the cell, how much.
+  struct Overlap {
+    Count in_block, in_cell, count;
+  };
+  Overlap overlap(std::int32_t cell, Rank distance) const;
+
+  /// The writer's steps for one cell. `blocks`: one for each rank, in their order.
+  void write(Writer& b, Line& line, std::int32_t cell, Slice blocks) const;
+  /// A reader's copy from the cell of the rank `distance` before it into its block.
+  Handle read(Writer& b, Rank writer, Rank distance, std::int32_t cell, Slice block) const;
+
+ private:
+  Rank size_;
+  Count count_, total_, capacity_;
+};
+
+/// Scatter and alltoall through the cells of either ring.
+plan::Plan scatter(const Shape& shape, Ring ring);
+plan::Plan alltoall(const Shape& shape, Ring ring);
+
+}  // namespace tutti::collectives::board
