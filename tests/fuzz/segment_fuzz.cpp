@@ -8,6 +8,7 @@
 
 #include "host/segment.hpp"
 
+// NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
   using namespace tutti::host;
   std::uint64_t file_size = 0;
