@@ -106,7 +106,7 @@ void Guarded::expect(std::uint64_t pattern) const {
   expect_guards();
   std::vector<std::byte> wanted(size());
   put_pattern(wanted.data(), wanted.size(), pattern);
-  check(std::memcmp(wanted.data(), bytes_.data() + guard, wanted.size()) == 0, "other bytes than were sent");
+  check(std::equal(wanted.begin(), wanted.end(), bytes_.begin() + guard), "other bytes than were sent");
 }
 
 bool Guarded::is_poison() const {

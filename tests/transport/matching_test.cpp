@@ -133,7 +133,8 @@ TEST(Names, are_not_used_again) {
   EXPECT_EQ(names.find(first), nullptr);
   ASSERT_NE(names.find(second), nullptr);
   EXPECT_EQ(*names.find(second), 2);
-  for (const std::uint64_t made_up : {std::uint64_t{0}, ~std::uint64_t{0}, second + 1, second + (std::uint64_t{1} << 32)})
+  for (const std::uint64_t made_up :
+       {std::uint64_t{0}, ~std::uint64_t{0}, second + 1, second + (std::uint64_t{1} << 32)})
     EXPECT_EQ(names.find(made_up), nullptr);
   names.remove(first);
   EXPECT_NE(names.find(second), nullptr);
