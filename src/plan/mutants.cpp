@@ -47,6 +47,7 @@ class Proof {
     if (step.verb == Verb::release)
       return "a release moves no data: a later one, or completion, frees the cells, and no cycle waits for it";
     if (mutation.change == Change::remove && step.verb == Verb::await) return of_await(plan, mutation);
+    if (mutation.change == Change::cell && step.verb == Verb::await) return of_other_cell(step, mutation);
     if (step.verb == Verb::publish && mutation.change != Change::twice) return of_publish(plan.rank, step.cell);
     if (step.target.buffer == Buffer::none || mutation.change == Change::twice) return "";
     // What the change adds or takes away must not matter: what is written otherwise, before and after the change.
@@ -103,6 +104,25 @@ class Proof {
       if (!awaited_otherwise(reader, source.owner)) return "";
     }
     return "no step reads the cell after this await alone";
+  }
+
+  /// The cell awaited instead is published after all that the other's publishing comes after.
+  std::string of_other_cell(const Step& await, const Mutation& mutation) const {
+    if (await.peer == everyone) return "";
+    const Plan& owner = plans_[static_cast<std::size_t>(await.peer)];
+    const Index publish = publisher(owner, await.cell);
+    const Index instead = publisher(owner, await.cell + static_cast<std::int32_t>(mutation.by));
+    if (publish == Verdict::no_step || instead == Verdict::no_step) return "";
+    const Reach order = reach(plans_, await.peer);
+    for (Index before = 0; before < publish; ++before)
+      if (order.before(before, publish) && !order.before(before, instead)) return "";
+    return "the cell it awaits instead comes after all that the other one comes after";
+  }
+
+  static Index publisher(const Plan& plan, std::int32_t cell) {
+    for (Index index = 0; index < plan.steps.size(); ++index)
+      if (plan.steps[index].verb == Verb::publish && plan.steps[index].cell == cell) return index;
+    return Verdict::no_step;
   }
 
   std::string of_publish(Rank owner, std::int32_t cell) const {

@@ -12,8 +12,7 @@ namespace {
 
 class Pipeline {
  public:
-  explicit Pipeline(const Shape& shape)
-      : shape_(shape), b_(shape), rounds_(board::pieces(shape, board::Ring::large, shape.count)) {}
+  explicit Pipeline(const Shape& shape) : shape_(shape), b_(shape), rounds_(rounds(shape)) {}
 
   plan::Plan build() {
     b_.use(board::Ring::large, 2 * rounds_);
@@ -27,6 +26,14 @@ class Pipeline {
   }
 
  private:
+  /// As few that everybody has a share in each, if a cell has room for that.
+  static std::int32_t rounds(const Shape& shape) {
+    const Count cell = board::capacity(shape, board::Ring::large);
+    const Count most = std::max<Count>(shape.count / shape.size, 1), least = (shape.count + cell - 1) / cell;
+    const Count pieces = board::pieces(shape, board::Ring::large, shape.count);
+    return static_cast<std::int32_t>(std::max(std::min(pieces, most), least));
+  }
+
   Slice piece(std::int32_t round) const { return board::part_of(whole(shape_), round, rounds_); }
   Slice share(std::int32_t round, Rank rank) const { return board::part_of(piece(round), rank, shape_.size); }
 
@@ -49,10 +56,13 @@ class Pipeline {
 
   /// The own share comes last: it alone needs what was combined here, through all steps between.
   void collect(std::int32_t round) {
+    // Without a share there is nothing to be in line with, unless my data is still to be read.
+    const bool idle = rounds_ == 1 && share(round, shape_.rank).count == 0 && !shape_.in_place;
     for (Rank distance = 1; distance <= shape_.size; ++distance) {
       const Rank rank = (shape_.rank + distance) % shape_.size;
       const Slice theirs = share(round, rank);
       if (theirs.count == 0) continue;
+      if (idle) line_ = board::Line();
       const Slice sum = Writer::shared(rank, 2 * round + 1, 0, theirs.count);
       if (rank == shape_.rank)
         line_.add(b_.copy(sum, theirs));
