@@ -90,6 +90,8 @@ class Operation {
   void finish(Phase phase);
 
   void reset_steps();
+  /// Own cells are written only when nobody reads what they held before.
+  bool may_write(const plan::Slice& target);
   bool start_transfer(plan::Index index);
   bool poll_transfer(plan::Index index);
   void take_back(transport::Transfer& transfer);

@@ -124,6 +124,7 @@ bool Operation::seen(const Step& step, Rank owner) {
 
 bool Operation::combine(Index index) {
   const Step& step = bound_->plan.steps[index];
+  if (!may_write(step.target)) return false;
   const auto element = static_cast<Count>(bound_->element);
   const Count total = step.target.count;
   const bool exposed = step.source.buffer == Buffer::exposed;
@@ -166,8 +167,13 @@ transport::Tag Operation::tag(const Step& step) const {
   return {channel_.who_.context, sequence_, step.message | stage_ << 31, lane_};
 }
 
+bool Operation::may_write(const Slice& target) {
+  return target.buffer != Buffer::shared || channel_.space(ring_, cell_sequence(target.cell));
+}
+
 bool Operation::start_transfer(Index index) {
   const Step& step = bound_->plan.steps[index];
+  if (step.verb == Verb::recv && !may_write(step.target)) return false;
   transport::Transfer& transfer = transfers_[static_cast<std::size_t>(bound_->transfer[index])];
   const Slice& slice = step.verb == Verb::send ? step.source : step.target;
   transfer.peer = channel_.who_.world[static_cast<std::size_t>(step.peer)];
