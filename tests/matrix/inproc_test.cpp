@@ -13,7 +13,7 @@ using tutti::Rank;
 class Inproc : public ::testing::TestWithParam<Rank> {};
 
 void run_all(Rank size, const tutti::job::InprocOptions& options, const std::vector<tutti::Count>& counts, int roots) {
-  const auto cases = tutti::matrix::cases(size, counts, roots, options.board, options.single_copy);
+  const auto cases = tutti::matrix::cases(size, counts, roots, options.board && size > 1, options.single_copy);
   ASSERT_FALSE(cases.empty());
   tutti::job::run_inproc(size, options, [&](const Group& world) {
     for (const auto& one : cases) tutti::matrix::run(world, one);
