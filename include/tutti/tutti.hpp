@@ -5,5 +5,6 @@
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
+#include "tutti/pipeline.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"

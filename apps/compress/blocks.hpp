@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two ends of the compression pipeline: blocks of a file or a stream, and the bzip2 stream of a block.
+#pragma once
+
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace compress {
+
+/// Opens a file for reading; "-" is standard input. Throws std::runtime_error that names it.
+int open_input(const std::string& path);
+
+/// Reads until `block` is full or the input ends; returns the bytes read. offset < 0: the next ones of a stream.
+std::size_t read(int descriptor, std::int64_t offset, std::span<char> block);
+
+/// Appends the bzip2 stream of a block; an empty block gives none. Throws std::runtime_error.
+void append_stream(std::span<const char> block, int level, std::vector<char>& out);
+
+/// What an empty input becomes: the bzip2 stream of no bytes.
+std::vector<char> empty_stream(int level);
+
+/// A file that is written in order, and taken away again when it is not kept. "-" is standard output.
+class Output {
+ public:
+  /// Writes beside the name first, so that a failure leaves no half file behind.
+  explicit Output(const std::string& path);
+  ~Output();
+  Output(const Output&) = delete;
+  Output& operator=(const Output&) = delete;
+  void write(std::span<const char> bytes);
+  /// Everything is written: gives the file its name.
+  void keep();
+  std::int64_t written() const { return written_; }
+
+ private:
+  std::string path_, temporary_;
+  int descriptor_ = -1;
+  std::int64_t written_ = 0;
+};
+
+}  // namespace compress

@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""make demo: N processes compress a real file; the result is checked, timed and compared with bzip2 and pbzip2."""
+
+import argparse
+import filecmp
+import os
+import shlex
+import signal
+import subprocess
+import sys
+import tarfile
+import time
+from pathlib import Path
+
+from rich.console import Console
+from rich.table import Table
+
+FOLDERS = ["/usr/include", "/usr/share", "/usr/lib"]
+console = Console()
+
+
+def make_input(path: Path, most: int) -> None:
+    """A tar of files that every Debian machine has, of up to `most` bytes."""
+    if path.exists() and path.stat().st_size >= most // 2:
+        return
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".part")
+    with tarfile.open(partial, "w") as tar:
+        for folder in FOLDERS:
+            for file in sorted(Path(folder).rglob("*")):
+                if not file.is_file() or file.is_symlink() or not os.access(file, os.R_OK):
+                    continue
+                if tar.offset + file.stat().st_size + 4096 > most:
+                    continue
+                tar.add(file, recursive=False)
+            if tar.offset > most * 0.98:
+                break
+    partial.rename(path)
+
+
+def run(command: str) -> float:
+    """Runs a command line and returns its seconds; ends the demo when it fails."""
+    start = time.monotonic()
+    result = subprocess.run(shlex.split(command), check=False)
+    if result.returncode != 0:
+        sys.exit(f"demo: failed with status {result.returncode}: {command}")
+    return time.monotonic() - start
+
+
+def check(compressed: Path, original: Path) -> None:
+    """Decompresses with bunzip2 and compares byte by byte."""
+    unpacked = compressed.with_suffix(".check")
+    with unpacked.open("wb") as out:
+        subprocess.run(["bunzip2", "--stdout", str(compressed)], stdout=out, check=True)
+    if not filecmp.cmp(unpacked, original, shallow=False):
+        sys.exit(f"demo: {compressed} does not decompress to {original}")
+    unpacked.unlink()
+
+
+def compare(source: Path, ranks: list[int]) -> None:
+    """One row a program: time, ratio, speed-up over bzip2."""
+    folder = source.parent
+    table = Table(title=f"{source.name}: {source.stat().st_size / 1e6:.1f} MB, {os.cpu_count()} cores")
+    table.add_column("program")
+    for name in ["seconds", "ratio", "speed-up", "checked"]:
+        table.add_column(name, justify="right")
+    rows = [("bzip2 -9", "bzip2 --keep --stdout -9"), ("pbzip2 -p2", "pbzip2 -p2 --keep --stdout -9 --quiet")]
+    reference = 0.0
+    for name, command in rows:
+        out = folder / f"{name.split()[0]}.bz2"
+        start = time.monotonic()
+        with out.open("wb") as file:
+            subprocess.run([*shlex.split(command), str(source)], stdout=file, check=True)
+        seconds = time.monotonic() - start
+        reference = reference or seconds
+        add_row(table, name, seconds, out, source, reference)
+    for n in ranks:
+        out = folder / f"tutti-{n}.bz2"
+        seconds = run(f"tutti run -n {n} tutti-compress {source} -o {out}")
+        add_row(table, f"tutti-compress on {n}", seconds, out, source, reference)
+    console.print(table)
+
+
+def add_row(table: Table, name: str, seconds: float, out: Path, source: Path, reference: float) -> None:
+    check(out, source)
+    ratio = out.stat().st_size / source.stat().st_size
+    table.add_row(name, f"{seconds:.2f}", f"{ratio:.3f}", f"{reference / seconds:.2f} x", "identical")
+
+
+def slowed(source: Path) -> None:
+    """Blocking against overlapped collection when one of four ranks has nice 19 and shares its core with a busy loop."""
+    core = max(os.sched_getaffinity(0))
+    hog = subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"])
+    table = Table(title=f"one slow rank of 4 (nice 19 beside a busy loop), {source.stat().st_size / 1e6:.1f} MB")
+    for name in ["mode", "seconds", "gain"]:
+        table.add_column(name, justify="left" if name == "mode" else "right")
+    times = {}
+    try:
+        for mode in ["blocking", "overlap"]:
+            out = source.parent / f"slowed-{mode}.bz2"
+            program = f"tutti-compress {source} -o {out} --mode {mode} --quiet"
+            slow = f"exec taskset -c {core} nice -n 19 {program}"
+            choose = f"if [ $TUTTI_RANK = 3 ]; then {slow}; fi; exec {program}"
+            times[mode] = run(f"tutti run -n 4 sh -c {shlex.quote(choose)}")
+            check(out, source)
+            table.add_row(mode, f"{times[mode]:.2f}", f"{times['blocking'] / times[mode]:.2f} x")
+    finally:
+        hog.send_signal(signal.SIGKILL)
+        hog.wait()
+    console.print(table)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__)
+    parser.add_argument("--folder", type=Path, default=Path("build/demo"), help="where input and output go")
+    parser.add_argument("--megabytes", type=int, default=128, help="size of the input, at most")
+    parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
+    arguments = parser.parse_args()
+    source = arguments.folder / "files.tar"
+    make_input(source, arguments.megabytes << 20)
+    compare(source, arguments.ranks)
+    sample = arguments.folder / "sample.tar"
+    with source.open("rb") as whole, sample.open("wb") as part:
+        part.write(whole.read(min(16, arguments.megabytes) << 20))
+    slowed(sample)
+
+
+if __name__ == "__main__":
+    main()
