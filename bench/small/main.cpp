@@ -1,0 +1,167 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti-small: what an 8-byte allreduce costs here, beside what the machine can do at best. Run it as
+//     tutti run -n 4 tutti-small [--hogs K] [--seconds S]
+// Rank 0 prints one line: ranks, hogs, nanoseconds per call (run time / calls; median, best and worst batch), the floor
+// and the ratio to it, and the processor time of a rank that waits one second in a barrier.
+#include <sys/resource.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <stdexcept>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "floor.hpp"
+#include "host/topology.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Options {
+  int hogs = 0;
+  double seconds = 1;
+};
+
+[[noreturn]] void turn_for_ever() {
+  volatile unsigned turns = 0;
+  for (;;) turns = turns + 1;
+}
+
+/// Busy processes that belong to nobody's job; ended with the object.
+class Hogs {
+ public:
+  explicit Hogs(int count) {
+    for (int i = 0; i < count; ++i) {
+      const pid_t pid = fork();
+      if (pid == 0) turn_for_ever();
+      pids_.push_back(pid);
+    }
+  }
+  ~Hogs() {
+    for (const pid_t pid : pids_) {
+      kill(pid, SIGKILL);
+      waitpid(pid, nullptr, 0);
+    }
+  }
+  Hogs(const Hogs&) = delete;
+  Hogs& operator=(const Hogs&) = delete;
+
+ private:
+  std::vector<pid_t> pids_;
+};
+
+double nanoseconds(Clock::duration time) { return std::chrono::duration<double, std::nano>(time).count(); }
+
+/// Nanoseconds per call in batches, the slowest rank's time of each.
+std::vector<double> allreduce(const tutti::Group& world, double seconds) {
+  const int calls = 500;
+  std::vector<double> batches;
+  const auto expected = static_cast<double>(world.size()) * (world.size() + 1) / 2;
+  const auto begin = Clock::now();
+  for (int go_on = 1; go_on != 0;) {
+    world.barrier();
+    const auto start = Clock::now();
+    for (int i = 0; i < calls; ++i) {
+      const double mine[1] = {world.rank() + 1.0 + i};
+      double all[1];
+      world.allreduce(mine, all, tutti::sum);
+      if (all[0] != expected + static_cast<double>(i) * world.size()) throw std::runtime_error("allreduce is wrong");
+    }
+    double time[1] = {nanoseconds(Clock::now() - start) / calls};
+    world.allreduce(time, time, tutti::max);
+    batches.push_back(time[0]);
+    int more[1] = {nanoseconds(Clock::now() - begin) < seconds * 1e9 ? 1 : 0};
+    world.bcast(more);  // rank 0's clock decides for all
+    go_on = more[0];
+  }
+  std::sort(batches.begin(), batches.end());
+  return batches;
+}
+
+double processor_time() {
+  rusage used{};
+  getrusage(RUSAGE_SELF, &used);
+  const auto milliseconds = [](const timeval& time) {
+    return static_cast<double>(time.tv_sec) * 1e3 + static_cast<double>(time.tv_usec) / 1e3;
+  };
+  return milliseconds(used.ru_utime) + milliseconds(used.ru_stime);
+}
+
+/// Milliseconds of processor time of the rank that used most, while the last rank came a second late.
+double idle(const tutti::Group& world) {
+  world.barrier();
+  const double before = processor_time();
+  if (world.rank() == world.size() - 1) std::this_thread::sleep_for(std::chrono::seconds(1));
+  world.barrier();
+  double used[1] = {world.rank() == world.size() - 1 ? 0 : processor_time() - before};
+  world.allreduce(used, used, tutti::max);
+  return used[0];
+}
+
+struct Floor {
+  double time;
+  std::string what;
+};
+
+/// The others sleep in a barrier meanwhile.
+Floor floor_for(int ranks) {
+  const tutti::host::Cores cores = tutti::host::usable_cores();
+  const int count = std::max(1, std::min(cores.usable, static_cast<int>(cores.list.size())));
+  const int first = tutti::host::bind_target(cores, 0, 2), second = tutti::host::bind_target(cores, 1, 2);
+  if (ranks <= count) return {tutti::bench::line_one_way(first, second).median(), "one way"};
+  const int per_core = (ranks + count - 1) / count;
+  const double hand_over = tutti::bench::yield_hand_over(first, per_core).median();
+  return {hand_over * (per_core - 1), std::to_string(per_core - 1) + " hand-overs"};
+}
+
+Options parse(int argc, char** argv) {
+  Options options;
+  for (int i = 1; i + 1 < argc; i += 2) {
+    if (std::strcmp(argv[i], "--hogs") == 0)
+      options.hogs = std::atoi(argv[i + 1]);
+    else if (std::strcmp(argv[i], "--seconds") == 0)
+      options.seconds = std::atof(argv[i + 1]);
+    else
+      throw std::runtime_error(std::string(argv[i]) + " is not known; use --hogs K, --seconds S");
+  }
+  return options;
+}
+
+void run(const Options& options) {
+  const tutti::Group world = tutti::world();
+  Floor floor{1, ""};
+  if (world.rank() == 0 && world.size() > 1) floor = floor_for(world.size());
+  world.barrier();
+  const Hogs hogs(world.rank() == 0 ? options.hogs : 0);
+  const std::vector<double> batches = allreduce(world, options.seconds);
+  const double waited = options.hogs == 0 && world.size() > 1 ? idle(world) : 0;
+  if (world.rank() != 0) return;
+  double mean = 0;
+  for (const double batch : batches) mean += batch / static_cast<double>(batches.size());
+  std::printf(
+      "ranks %2d hogs %d: %8.0f ns/call (median; mean %.0f, best %.0f, worst %.0f)  floor %6.0f ns (%s)  ratio %5.2f"
+      "  1 s in a barrier: %.1f ms\n",
+      world.size(), options.hogs, batches[batches.size() / 2], mean, batches.front(), batches.back(), floor.time,
+      floor.what.c_str(), batches[batches.size() / 2] / floor.time, waited);
+}
+
+}  // namespace
+
+int main(int argc, char** argv) {
+  try {
+    run(parse(argc, argv));
+    return 0;
+  } catch (const std::exception& error) {
+    std::fprintf(stderr, "tutti-small: %s\n", error.what());
+    return 1;
+  }
+}
