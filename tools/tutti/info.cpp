@@ -1,31 +1,69 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// tutti info: what this installation is.
+// tutti info: what this installation is, what a job on this machine uses, and why.
 #include <fmt/core.h>
 
 #include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdlib>
+#include <filesystem>
+#include <memory>
+#include <string>
 
 #include "commands.hpp"
+#include "host/board.hpp"
 #include "host/segment.hpp"
 #include "host/topology.hpp"
+#include "job/runtime.hpp"
+#include "launch/environment.hpp"
+#include "launcher/launcher.hpp"
 #include "tutti/version.h"
 
 namespace tutti::command {
 
 namespace {
 
+void row(const std::string& what, const std::string& text) { fmt::print("{:<14} {}\n", what, text); }
+
+/// Inside a job: rank 0 says what the job uses.
 int print() {
-  fmt::print("version       {}\n", TUTTI_VERSION);
-  fmt::print("wire version  {}\n", host::wire_version);
-  const host::Cores cores = host::usable_cores();
-  fmt::print("cores         {} ({})\n", cores.usable, cores.why);
+  const Group world = tutti::world();
+  if (world.rank() != 0) return 0;
+  const job::Runtime& runtime = world.member()->runtime();
+  engine::Engine& engine = world.member()->runtime().engine();
+  row("version", fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version));
+  row("hosts", fmt::format("1 host, {} {}", world.size(), world.size() == 1 ? "rank" : "ranks"));
+  row("cores", host::usable_cores().why);
+  row("waiting", engine.waiting().policy().why);
+  row("board", fmt::format("{} small cells of {} bytes and {} large cells of {} bytes a rank", host::small_cells,
+                           host::small_payload, host::large_cells, host::large_payload));
+  const transport::Transport& transport = engine.transport();
+  row("transport", fmt::format("{}, messages up to {} bytes leave without their receiver", transport.name(),
+                               transport.capabilities().eager));
+  row("single copy", fmt::format("{}: {}", runtime.place().single_copy ? "on" : "off", transport.capabilities().why));
+  row("segment",
+      fmt::format("{} GiB of sparse memory, sealed; nothing in /dev/shm", engine.segment().header().capacity >> 30));
   return 0;
+}
+
+int run(int ranks) {
+  if (std::getenv(launch::rank_variable) != nullptr) return print();
+  launcher::Options options;
+  options.ranks = ranks;
+  options.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "info"};
+  return launcher::run(options);
 }
 
 }  // namespace
 
 Action add_info(CLI::App& program) {
-  program.add_subcommand("info", "Say what this installation is, and what it finds on this machine.");
-  return print;
+  const auto ranks = std::make_shared<int>(2);
+  CLI::App* info = program.add_subcommand("info", "Say what a job on this machine uses, and why.");
+  info->add_option("-n,--ranks", *ranks, "Of how many ranks")
+      ->check(CLI::Range(1, launch::most_ranks))
+      ->capture_default_str();
+  return [ranks] { return run(*ranks); };
 }
 
 }  // namespace tutti::command
