@@ -33,6 +33,7 @@ endfunction()
 
 # tutti_fuzz(name SOURCES files... ROOMS rooms... PARSER files...): one libFuzzer program, bin/fuzz_<name>. Its corpus of
 # valid messages is tests/fuzz/corpus/<name>/; PARSER names the sources whose lines it must reach (relative to the root).
+add_custom_target(fuzz_targets)
 set(fuzz_list ${PROJECT_BINARY_DIR}/fuzz_targets.txt)
 file(WRITE ${fuzz_list} "")
 function(tutti_fuzz name)
@@ -43,6 +44,7 @@ function(tutti_fuzz name)
   endforeach()
   target_link_libraries(fuzz_${name} PRIVATE tutti_options)
   target_link_options(fuzz_${name} PRIVATE -fsanitize=fuzzer)
+  add_dependencies(fuzz_targets fuzz_${name})
   list(JOIN FUZZ_PARSER " " parser)
   file(APPEND ${fuzz_list} "${name} ${parser}\n")
 endfunction()
