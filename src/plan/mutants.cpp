@@ -16,21 +16,26 @@ bool overlap(const Slice& a, const Slice& b) {
          b.count > 0 && a.offset < b.offset + b.count && b.offset < a.offset + a.count;
 }
 
-/// The highest cell that a step reads, writes, publishes or awaits; -1 for none.
-std::int32_t cell_used(const Step& step) {
-  std::int32_t cell = step.verb == Verb::publish || step.verb == Verb::await ? step.cell : -1;
+/// True when a step reads, writes, publishes or awaits a cell up to this one.
+bool uses_cell(const Step& step, std::int32_t most) {
+  if ((step.verb == Verb::publish || step.verb == Verb::await) && step.cell <= most) return true;
   for (const Slice* slice : {&step.source, &step.target})
-    if (slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed) cell = std::max(cell, slice->cell);
-  return cell;
+    if ((slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed) && slice->cell <= most) return true;
+  return false;
+}
+
+bool reads_awaited(const Step& step, const Step& await) {
+  return (step.source.buffer == Buffer::shared || step.source.buffer == Buffer::exposed) &&
+         step.source.cell == await.cell && (await.peer == everyone || await.peer == step.source.owner);
 }
 
 /// The first step must come before the second one: they touch the same memory and one writes it, one awaits a cell that
 /// the other reads, or one releases a cell that the other uses.
 bool must_be_ordered(const Step& a, const Step& b) {
   if (overlap(a.target, b.target) || overlap(a.target, b.source) || overlap(a.source, b.target)) return true;
-  if (a.verb == Verb::release || b.verb == Verb::release)
-    return a.verb == b.verb || cell_used(a.verb == Verb::release ? b : a) >= 0;
-  return a.verb == Verb::await && cell_used(b) == a.cell && b.verb != Verb::await && b.verb != Verb::publish;
+  if (a.verb == Verb::release) return b.verb == Verb::release || uses_cell(b, a.cell);
+  if (b.verb == Verb::release) return uses_cell(a, b.cell);
+  return a.verb == Verb::await && reads_awaited(b, a) && b.verb != Verb::publish;
 }
 
 /// Looks for reasons why a mutant is as good as the plans it was made from.
