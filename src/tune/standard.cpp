@@ -44,6 +44,7 @@ scatter       -      -      single_copy
 scatter       -      -      board_pipeline
 scatter       4K     -      binomial
 scatter       -      -      linear
+scatterv      -      -      board
 scatterv      -      -      linear
 allgather     96     32     board
 allgather     16K    -      board_pipeline
@@ -59,6 +60,7 @@ alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
 alltoall      256    -      bruck
 alltoall      -      -      linear
+alltoallv     -      -      board
 alltoallv     -      -      linear
 )";
   return text;
