@@ -26,6 +26,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
   missing.resize(count);
   transfer.assign(count, -1);
   landing.assign(count, 0);
+  small.assign(count, false);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
   for (std::size_t i = 0; i < count; ++i) {
@@ -34,6 +35,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
     missing[i] = step.any ? std::min<std::uint32_t>(1, static_cast<std::uint32_t>(after.size()))
                           : static_cast<std::uint32_t>(after.size());
     any = any || step.any;
+    small[i] = step.target.count <= piece_bytes / static_cast<Count>(element);
     for (const Index before : after) ++first_successor[before + 1];
     if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce) transfer[i] = transfers++;
     if (step.verb == Verb::recv_reduce) {
@@ -50,6 +52,23 @@ Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
     for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
+  in_order = find_in_order();
+}
+
+bool Bound::find_in_order() const {
+  constexpr std::size_t most = 64;  // steps: what is worth it, and fits a word
+  if (transfers > 0 || any || plan.steps.size() > most) return false;
+  std::vector<std::uint64_t> before(plan.steps.size());  // bit i: step i comes before
+  std::uint64_t waits = 0;                               // bit i: step i may have to wait
+  for (std::size_t i = 0; i < plan.steps.size(); ++i) {
+    const plan::Step& step = plan.steps[i];
+    for (const Index predecessor : plan.after(step)) before[i] |= before[predecessor] | std::uint64_t{1} << predecessor;
+    const bool tells = step.verb == Verb::publish || step.verb == Verb::release;
+    if (tells && (waits & ~before[i]) != 0) return false;
+    if (step.verb == Verb::await || step.verb == Verb::publish || step.target.buffer == plan::Buffer::shared)
+      waits |= std::uint64_t{1} << i;
+  }
+  return true;
 }
 
 }  // namespace tutti::engine

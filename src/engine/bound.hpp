@@ -31,6 +31,9 @@ struct Bound {
   /// `element`: bytes of one element of this plan; the description's own, unless it only exchanges counts.
   Bound(plan::Plan plan, const Description& description, std::size_t element);
 
+  /// Bytes moved by one step before other operations get their turn.
+  static constexpr Count piece_bytes = 1 << 20;
+
   plan::Plan plan;
   Description description;
   std::uint32_t signature;
@@ -41,11 +44,17 @@ struct Bound {
   std::vector<plan::Index> successors;
   std::vector<std::int32_t> transfer;  ///< Per step: index of its message, or -1.
   std::vector<std::size_t> landing;    ///< Per step: recv_reduce's place for the message, in bytes of scratch.
+  std::vector<bool> small;                   ///< Per step: at most one piece.
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
   bool exposes = false;       ///< Others may read this rank's memory while it runs.
+  /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
+  /// it does not come after anyway. Such plans need no counting of edges.
+  bool in_order = false;
   bool any = false;           ///< Has `after any` edges.
   std::int32_t reserved = 0;  ///< Small cells kept for a second plan of the same operation.
+ private:
+  bool find_in_order() const;
 };
 
 }  // namespace tutti::engine

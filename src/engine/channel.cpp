@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "host/futex.hpp"
 
 namespace tutti::engine {
 
@@ -190,6 +191,8 @@ void Channel::update_consumed() {
     host::Member& mine = board_.member(rank());
     // Release: pairs with the acquire in `space`; the writer reuses a cell only after this rank's reads of it.
     (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
+    // The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
+    if (ring == Ring::small) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(ring)] + 1));
   }
 }
 

@@ -48,13 +48,31 @@ void Operation::prepare(std::shared_ptr<const Bound> bound, Buffers buffers, con
 }
 
 void Operation::reset_steps() {
+  const std::size_t steps = bound_->plan.steps.size();
+  if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
+  at_ = 0;
+  steps_left_ = steps;
+  if (bound_->in_order) {
+    progress_.assign(1, 0);
+    transfers_.clear();
+    return;
+  }
   missing_.assign(bound_->missing.begin(), bound_->missing.end());
   ready_.assign(bound_->starts.begin(), bound_->starts.end());
   blocked_.clear();
-  progress_.assign(missing_.size(), 0);
+  progress_.assign(steps, 0);
   transfers_.assign(static_cast<std::size_t>(bound_->transfers), {});
-  if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
-  steps_left_ = missing_.size();
+}
+
+bool Operation::advance_in_order() {
+  const std::size_t before = steps_left_;
+  while (steps_left_ > 0) {
+    if (!run(at_)) return steps_left_ != before;
+    progress_[0] = 0;
+    ++at_;
+    --steps_left_;
+  }
+  return next_plan();
 }
 
 void Operation::continue_with(std::unique_ptr<Continuation> continuation) {
@@ -63,6 +81,7 @@ void Operation::continue_with(std::unique_ptr<Continuation> continuation) {
 }
 
 bool Operation::advance() {
+  if (bound_->in_order) return advance_in_order();
   if (steps_left_ == 0 && !finished()) return next_plan();
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !finished();) {
@@ -173,9 +192,11 @@ void Operation::fail(std::shared_ptr<const Error> error) {
 }
 
 Rank Operation::awaited() const {
-  if (blocked_.size() != 1 || !ready_.empty()) return -1;
-  const Step& step = bound_->plan.steps[blocked_.front()];
-  return step.verb == Verb::await ? channel_.who_.world[static_cast<std::size_t>(next_owner(blocked_.front()))] : -1;
+  const bool one = bound_->in_order ? steps_left_ > 0 : blocked_.size() == 1 && ready_.empty();
+  if (!one) return -1;
+  const Index index = bound_->in_order ? at_ : blocked_.front();
+  if (bound_->plan.steps[index].verb != Verb::await) return -1;
+  return channel_.who_.world[static_cast<std::size_t>(next_owner(index))];
 }
 
 void Operation::blockers(std::vector<Rank>& ranks) const {

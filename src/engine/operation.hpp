@@ -86,6 +86,8 @@ class Operation {
   void complete(plan::Index index);
   void cancel_others(plan::Index chosen, plan::Index successor);
   bool run_ready();
+  bool advance_in_order();
+  std::uint64_t& progress(plan::Index index) { return progress_[bound_->in_order ? 0 : index]; }
   bool next_plan();
   void finish(Phase phase);
 
@@ -99,6 +101,7 @@ class Operation {
   bool await(plan::Index index);
   bool seen(const plan::Step& step, Rank owner);
   Rank next_owner(plan::Index index) const;
+  bool combine_at_once(const plan::Step& step);
   bool combine(plan::Index index);  // copy and reduce, in pieces
   bool fetch(const plan::Slice& source, std::byte* to);
   std::byte* address(const plan::Slice& slice) const;
@@ -128,6 +131,7 @@ class Operation {
   std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: elements done
   std::vector<transport::Transfer> transfers_;
   std::vector<std::byte> scratch_;
+  plan::Index at_ = 0;                        // of a plan that runs in order: the next step
   std::size_t steps_left_ = 0;
   bool published_ = false;  // since the last look: somebody may have to be woken
 

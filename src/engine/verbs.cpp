@@ -20,8 +20,6 @@ using plan::Verb;
 
 namespace {
 
-/// Bytes moved by one step before other operations get their turn.
-constexpr Count piece_bytes = 1 << 20;
 /// Bytes of exposed memory fetched at a time for a reduction: stays in the first-level cache.
 constexpr Count fetch_bytes = 16 << 10;
 
@@ -93,15 +91,15 @@ std::uint64_t Operation::word(std::uint64_t sequence) const {
 Rank Operation::next_owner(Index index) const {
   const Step& step = bound_->plan.steps[index];
   if (step.peer != plan::everyone) return step.peer;
-  const Rank next = channel_.rank() + 1 + static_cast<Rank>(progress_[index]);
+  const Rank next = channel_.rank() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
   return next >= channel_.size() ? next - channel_.size() : next;
 }
 
 bool Operation::await(Index index) {
   const Step& step = bound_->plan.steps[index];
   if (step.peer != plan::everyone) return seen(step, step.peer);
-  for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); progress_[index] < others;
-       ++progress_[index])
+  std::uint64_t& done = progress(index);
+  for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); done < others; ++done)
     if (!seen(step, next_owner(index))) return false;
   return true;
 }
@@ -122,16 +120,28 @@ bool Operation::seen(const Step& step, Rank owner) {
   return false;
 }
 
+bool Operation::combine_at_once(const Step& step) {
+  const Count count = step.target.count;
+  if (count == 0) return true;
+  if (step.verb == Verb::copy)
+    std::memcpy(address(step.target), address(step.source), static_cast<std::size_t>(count) * bound_->element);
+  else
+    reduce(reduction_, bound_->description.type, bound_->element, address(step.source), address(step.target), count,
+           step.side);
+  return true;
+}
+
 bool Operation::combine(Index index) {
   const Step& step = bound_->plan.steps[index];
   if (!may_write(step.target)) return false;
+  if (step.source.buffer != Buffer::exposed && bound_->small[index]) return combine_at_once(step);
   const auto element = static_cast<Count>(bound_->element);
   const Count total = step.target.count;
   const bool exposed = step.source.buffer == Buffer::exposed;
   const bool copies = step.verb == Verb::copy;
-  auto done = static_cast<Count>(progress_[index]);
-  const Count most = std::max<Count>(1, (exposed && !copies ? fetch_bytes : piece_bytes) / element);
-  const Count stop = std::min(total, done + std::max<Count>(1, piece_bytes / element));
+  auto done = static_cast<Count>(progress(index));
+  const Count most = std::max<Count>(1, (exposed && !copies ? fetch_bytes : Bound::piece_bytes) / element);
+  const Count stop = std::min(total, done + std::max<Count>(1, Bound::piece_bytes / element));
   while (done < stop) {
     const Count n = std::min(most, stop - done);
     const Slice target = step.target.part(done, n);
@@ -146,7 +156,7 @@ bool Operation::combine(Index index) {
     }
     done += n;
   }
-  progress_[index] = static_cast<std::uint64_t>(done);
+  progress(index) = static_cast<std::uint64_t>(done);
   return done == total;
 }
 

@@ -46,6 +46,16 @@ inline void full_fence() {
 #endif
 }
 
+/// Asks for a cache line in order to write it soon.
+inline void prefetch_to_write(const void* line) {
+#if defined(__x86_64__)
+  // The builtin gives this instruction only where the compiler may assume it; processors without it ignore it.
+  asm volatile("prefetchw %0" : : "m"(*static_cast<const char*>(line)));
+#else
+  __builtin_prefetch(line, 1);
+#endif
+}
+
 /// Tells the core that this is a polling loop.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)
