@@ -31,6 +31,7 @@ int run(int count, char** arguments) {
   const std::pair<const char*, tutti::command::Action> commands[] = {
       {"run", tutti::command::add_run(program)},
       {"info", tutti::command::add_info(program)},
+      {"plan", tutti::command::add_plan(program)},
   };
   try {
     program.parse(count, arguments);

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti plan: lists the algorithms, prints, draws and checks their plans.
+#include <fmt/core.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <cstdio>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "collectives/collective.hpp"
+#include "commands.hpp"
+#include "host/board.hpp"
+#include "plan/checker.hpp"
+#include "plan/mutants.hpp"
+#include "plan/svg.hpp"
+#include "plan/text.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::command {
+
+namespace {
+
+struct Given {
+  std::string action = "list", collective, algorithm;
+  Rank ranks = 4, root = 0;
+  Count count = 8, segment = 0;
+  int radix = 0;
+};
+
+/// All ranks' plans of what was asked for, with what they promise.
+struct Plans {
+  collectives::Problem problem;
+  std::vector<plan::Plan> plans;
+  plan::Contract contract;
+  plan::Board board;
+};
+
+Plans build(const Given& given) {
+  const collectives::Collective* collective = collectives::find(given.collective);
+  if (collective == nullptr)
+    throw Error(Cause::usage, "no collective \"" + given.collective + "\"; see tutti plan list");
+  const collectives::Algorithm* algorithm = collectives::find(collective->kind, given.algorithm);
+  if (algorithm == nullptr)
+    throw Error(Cause::usage, given.collective + " has no algorithm \"" + given.algorithm + "\"; see tutti plan list");
+  Plans made;
+  collectives::Problem& problem = made.problem;
+  problem.kind = collective->kind;
+  problem.size = given.ranks;
+  problem.root = given.root;
+  problem.count = given.count;
+  problem.parameters = {given.segment, given.radix};
+  problem.small_cell = host::small_payload / sizeof(double);
+  problem.large_cell = host::large_payload / sizeof(double);
+  const auto group = static_cast<std::size_t>(given.ranks);
+  if (collective->varying) problem.counts.assign(problem.kind == Kind::alltoallv ? group * group : group, given.count);
+  if (given.root >= given.ranks) throw Error(Cause::usage, "the root is not one of the ranks");
+  const collectives::Shapes shapes(problem);
+  if (!collectives::applies(*algorithm, shapes[0], true))
+    throw Error(Cause::usage, "this algorithm is not for this many ranks or elements");
+  for (Rank rank = 0; rank < given.ranks; ++rank) made.plans.push_back(algorithm->build(shapes[rank]));
+  made.contract = collective->contract(problem);
+  made.board = {host::small_cells, host::large_cells, problem.small_cell, problem.large_cell};
+  return made;
+}
+
+int list() {
+  for (const collectives::Collective& collective : collectives::all()) {
+    fmt::print("{}: {}\n", collective.name, collective.sentence);
+    for (const collectives::Algorithm& algorithm : collectives::algorithms())
+      if (algorithm.kind == collective.kind) fmt::print("  {:<20} {}\n", algorithm.name, algorithm.sentence);
+  }
+  return 0;
+}
+
+int check(const Plans& made) {
+  const plan::Verdict verdict = plan::check(made.plans, made.contract, made.board);
+  fmt::print("{}\n", verdict ? "proved: right result, every message matched, no deadlock, no race" : verdict.text);
+  return verdict ? 0 : 1;
+}
+
+int mutants(const Plans& made) {
+  plan::Checker checker;
+  const plan::MutationReport report = plan::mutate(made.plans, made.contract, made.board, checker);
+  fmt::print("{}\n", report.text());
+  return report.unproved() == 0 ? 0 : 1;
+}
+
+int run(const Given& given) {
+  if (given.action == "list") return list();
+  const Plans made = build(given);
+  if (given.action == "check") return check(made);
+  if (given.action == "mutants") return mutants(made);
+  if (given.action == "draw") {
+    fmt::print("{}", plan::draw(made.plans));
+  } else {
+    for (const plan::Plan& one : made.plans) fmt::print("{}", plan::print(one));
+  }
+  return 0;
+}
+
+}  // namespace
+
+Action add_plan(CLI::App& program) {
+  const auto given = std::make_shared<Given>();
+  CLI::App* plan = program.add_subcommand("plan", "List the algorithms; show, draw or check their plans.");
+  plan->add_option("ACTION", given->action,
+                   "list, show (text), draw (SVG), check (proof), mutants (proof of the proof)")
+      ->check(CLI::IsMember({"list", "show", "draw", "check", "mutants"}))
+      ->capture_default_str();
+  plan->add_option("COLLECTIVE", given->collective, "As in bcast");
+  plan->add_option("ALGORITHM", given->algorithm, "As in binomial");
+  plan->add_option("-n,--ranks", given->ranks, "How many ranks")->check(CLI::Range(1, 1024))->capture_default_str();
+  plan->add_option("--root", given->root, "The root")->check(CLI::Range(0, 1023));
+  plan->add_option("--count", given->count, "Elements (8 bytes each)")
+      ->check(CLI::Range(0, 1 << 30))
+      ->capture_default_str();
+  plan->add_option("--segment", given->segment, "Elements of a segment")->check(CLI::Range(0, 1 << 30));
+  plan->add_option("--radix", given->radix, "Fan-out of a tree")->check(CLI::Range(0, 1024));
+  return [given] { return run(*given); };
+}
+
+}  // namespace tutti::command
