@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The conformance suite over shm: ranks as forked processes on one segment, with and without single copy.
-#include <sched.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
+#include <cstddef>
+#include <ctime>
 #include <new>
 #include <optional>
 
@@ -26,7 +31,11 @@ class ShmEndpoint final : public Endpoint {
   ShmEndpoint(Rank rank, host::Segment& segment, Transport& transport, Shared& shared, std::uint64_t seed,
               host::Waiting& waiting)
       : Endpoint(rank, segment.size(), transport, shared, seed), segment_(segment), waiting_(waiting) {}
-  void yield() override { sched_yield(); }
+  /// Not sched_yield: beside other load that would cost a time slice each time.
+  void yield() override {
+    const timespec little{0, 1000};
+    nanosleep(&little, nullptr);
+  }
   void pause() override {
     if (!round_) round_.emplace(waiting_);
     round_->pause(-1, 0);
@@ -62,10 +71,24 @@ class SharedPage {
   Shared* shared_;
 };
 
+/// From now on the kernel refuses this process to read another's memory, as a container's seccomp profile does.
+void forbid_reading() {
+  sock_filter filter[] = {
+      BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+      BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 0, 1),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
+      BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+  };
+  const sock_fprog program{sizeof filter / sizeof *filter, filter};
+  check(prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0, "no_new_privs");
+  check(prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0, "seccomp");
+}
+
+enum class Reading { allowed, switched_off, forbidden_later };
+
 class Processes final : public Harness {
  public:
-  Processes(const char* name, bool single_copy, std::size_t piece)
-      : name_(name), single_copy_(single_copy), piece_(piece) {}
+  Processes(const char* name, Reading reading, std::size_t piece) : name_(name), reading_(reading), piece_(piece) {}
   const char* name() const override { return name_; }
 
   void run(int size, const Body& body) override {
@@ -95,11 +118,13 @@ class Processes final : public Harness {
       segment->enter(rank);
       host::Waiting waiting(*segment, rank, 2, segment->size());
       shm::Options options;
-      options.single_copy = single_copy_;
+      options.single_copy = reading_ != Reading::switched_off;
       options.piece = piece_;
       options.wake = [&](Peer peer) { waiting.ring(peer); };
       const auto transport = shm::connect(segment, rank, options);
-      if (single_copy_) check(transport->capabilities().single_copy, transport->capabilities().why);
+      const bool expected = reading_ != Reading::switched_off;
+      check(transport->capabilities().single_copy == expected, transport->capabilities().why);
+      if (reading_ == Reading::forbidden_later) forbid_reading();
       ShmEndpoint endpoint(rank, *segment, *transport, shared, 1, waiting);
       body(endpoint);
       segment->leave(rank);
@@ -136,16 +161,17 @@ class Processes final : public Harness {
   }
 
   const char* name_;
-  bool single_copy_;
+  Reading reading_;
   std::size_t piece_;
 };
 
 }  // namespace
 
 std::vector<std::shared_ptr<Harness>> harnesses() {
-  return {std::make_shared<Processes>("single_copy", true, 1 << 20),
-          std::make_shared<Processes>("small_pieces", true, 50'000),
-          std::make_shared<Processes>("fragments", false, 1 << 20)};
+  return {std::make_shared<Processes>("single_copy", Reading::allowed, 1 << 20),
+          std::make_shared<Processes>("small_pieces", Reading::allowed, 50'000),
+          std::make_shared<Processes>("switched_off", Reading::switched_off, 1 << 20),
+          std::make_shared<Processes>("forbidden_later", Reading::forbidden_later, 1 << 20)};
 }
 
 }  // namespace tutti::transport::conformance

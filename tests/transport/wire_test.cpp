@@ -222,6 +222,17 @@ TEST_F(Corruption, of_any_byte_is_survived) {
   }
 }
 
+TEST(SingleCopy, is_not_waited_for_when_the_neighbour_is_gone_or_late) {
+  const auto segment = host::Segment::create(3, 9);
+  segment->enter(0);
+  const SingleCopy late = probe_single_copy(*segment, 0, true, 1'000'000);
+  EXPECT_FALSE(late.works);
+  EXPECT_NE(late.why.find("rank 1"), std::string::npos) << late.why;
+  segment->declare_dead(1);
+  EXPECT_FALSE(probe_single_copy(*segment, 0, true, ~std::uint64_t{0}).works);
+  EXPECT_FALSE(probe_single_copy(*segment, 0, false, ~std::uint64_t{0}).works);
+}
+
 TEST(ReadMemory, tells_what_the_system_said) {
   const std::uint64_t word = 0x1234567890;
   std::uint64_t copy = 0;

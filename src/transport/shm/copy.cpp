@@ -19,8 +19,6 @@ namespace tutti::transport::shm {
 
 namespace {
 
-constexpr std::uint64_t patience = 5'000'000'000;  // nanoseconds until a neighbour must have come
-
 Pair& own_block(host::Segment& segment, Rank rank) {
   const host::Offset offset = segment.header().pairs + host::pair_offset(segment.size(), rank, rank);
   return *reinterpret_cast<Pair*>(segment.at(offset, sizeof(Pair)));
@@ -35,12 +33,15 @@ char yama_scope() {
 }
 
 /// Waits for the neighbour's offer; false when it never comes.
-bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block) {
+bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block, std::uint64_t patience) {
   const std::uint64_t start = base::now();
-  while (block.probe_address.load(std::memory_order_acquire) == 0) {  // partner: the store in offer_word_to_read
+  // Acquire: partner of the store in offer_word_to_read.
+  for (int polls = 1; block.probe_address.load(std::memory_order_acquire) == 0; ++polls) {
     if (base::now() - start > patience) return false;
-    const host::Life life = segment.process(neighbour).life.load(std::memory_order_acquire);
-    if (life == host::Life::dead || life == host::Life::left) return false;
+    if (polls % 64 == 0) {
+      const host::Life life = segment.probe(neighbour);
+      if (life == host::Life::dead || life == host::Life::left) return false;
+    }
     const timespec pause{0, 50'000};
     nanosleep(&pause, nullptr);
   }
@@ -72,7 +73,7 @@ int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
   return 0;
 }
 
-SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed) {
+SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience) {
   const char scope = yama_scope();
   // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.
   if (allowed && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
@@ -82,7 +83,7 @@ SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed) {
   const Rank neighbour = (self + 1) % segment.size();
   const Pair& block = own_block(segment, neighbour);
   const std::string who = "rank " + std::to_string(neighbour);
-  if (!await_offer(segment, neighbour, block)) return {false, who + " did not come in time to be read"};
+  if (!await_offer(segment, neighbour, block, patience)) return {false, who + " did not come in time to be read"};
   std::uint64_t found = 0;
   const int error = read_memory(segment.process(neighbour).pid, block.probe_address.load(std::memory_order_acquire),
                                 std::as_writable_bytes(std::span(&found, 1)));

@@ -22,8 +22,8 @@ struct SingleCopy {
   std::string why;
 };
 
-/// Offers a word of this process for others to read, then reads a neighbour's. Waits, a few seconds at most, until the
-/// neighbour has got that far too. `allowed` = false offers, but does not read.
-SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed);
+/// Offers a word of this process for others to read, then reads a neighbour's. Waits until the neighbour has got that
+/// far too or is gone, `patience` nanoseconds at most. `allowed` = false offers, but neither waits nor reads.
+SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience);
 
 }  // namespace tutti::transport::shm

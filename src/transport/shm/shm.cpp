@@ -47,7 +47,7 @@ class Shm final : public Transport {
 
  private:
   static Capabilities capabilities_of(host::Segment& segment, Rank self, const Options& options) {
-    SingleCopy found = probe_single_copy(segment, self, options.single_copy);
+    SingleCopy found = probe_single_copy(segment, self, options.single_copy, options.patience);
     return {std::min(options.eager, largest_payload), found.works, std::move(found.why)};
   }
   bool lose_all(std::vector<Peer>& peers) {

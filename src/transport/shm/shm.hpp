@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <cstdint>
 #include <functional>
 #include <memory>
 
@@ -15,11 +16,13 @@ struct Options {
   std::size_t eager = 4096;                  ///< Largest message that goes through the ring at once; 16 KiB at most.
   std::size_t piece = std::size_t{1} << 20;  ///< Bytes of a large message that one call of `progress` reads.
   bool single_copy = true;                   ///< False: as where process_vm_readv is forbidden.
+  std::uint64_t patience = 60'000'000'000;   ///< Nanoseconds to wait for the neighbour (see connect).
   std::function<void(Peer)> wake;            ///< Called when something was put before a process: Waiting::ring(peer).
 };
 
-/// The transport of process `self`, which has entered the segment. Waits a few seconds at most for rank self + 1 to do
-/// the same, to find out whether they may read each other's memory. One per process and segment.
+/// The transport of process `self`, which has entered the segment. Waits for rank self + 1 to come here too, to find
+/// out whether it may be read: all processes of the job connect, and none waits for another before that. One per
+/// process and segment.
 std::unique_ptr<Transport> connect(std::shared_ptr<host::Segment> segment, Rank self, Options options = {});
 
 }  // namespace tutti::transport::shm
