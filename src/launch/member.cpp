@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "host/topology.hpp"
 #include "launch/conversation.hpp"
 #include "launch/environment.hpp"
 
@@ -14,7 +15,7 @@ namespace tutti::launch {
 
 struct Member::State {
   Rank rank = 0;
-  int size = 1;
+  int size = 1, cores = 1;
   std::uint64_t job = 0;
   pid_t pid = getpid();
   bool launched = false, entered = false, joined = false;
@@ -60,6 +61,7 @@ Member::~Member() = default;
 
 Rank Member::rank() const { return state_->rank; }
 int Member::size() const { return state_->size; }
+int Member::cores() const { return state_->cores; }
 std::uint64_t Member::job() const { return state_->job; }
 bool Member::launched() const { return state_->launched; }
 const std::shared_ptr<host::Segment>& Member::segment() const { return state_->segment; }
@@ -69,6 +71,7 @@ Member join(const Patience& patience) {
   auto state = std::make_unique<Member::State>();
   if (!environment) {
     state->job = random_job();
+    state->cores = host::usable_cores().usable;
     state->segment = host::Segment::local(1, state->job);
     state->segment->enter(0);
     state->entered = state->joined = true;
@@ -83,6 +86,7 @@ Member join(const Patience& patience) {
   base::Descriptor memory = state->control.take_descriptor();
   if (!memory) throw Error(Cause::system, "the launcher sent no shared memory; start the job again with `tutti run`");
   state->size = welcome.size;
+  state->cores = welcome.cores;
   state->job = welcome.job;
   state->segment = host::Segment::attach(memory.release(), welcome.job);
 

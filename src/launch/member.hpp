@@ -33,6 +33,8 @@ class Member {
   Rank rank() const;
   int size() const;
   std::uint64_t job() const;
+  /// That all ranks together may use.
+  int cores() const;
   /// False for a world of one that no launcher started.
   bool launched() const;
   /// Entered already: this rank is alive in it, and so is (or was) every other. It lives as long as anyone holds it.

@@ -85,6 +85,7 @@ void write(Writer& writer, const Hello& hello) {
 }
 void write(Writer& writer, const Welcome& welcome) {
   writer.number(static_cast<std::uint32_t>(welcome.size));
+  writer.number(static_cast<std::uint32_t>(welcome.cores));
   writer.number(welcome.job);
 }
 void write(Writer&, const Ready&) {}
@@ -127,8 +128,9 @@ void read(Reader& reader, Hello& hello) {
 }
 void read(Reader& reader, Welcome& welcome) {
   welcome.size = static_cast<std::int32_t>(reader.number<std::uint32_t>());
+  welcome.cores = static_cast<std::int32_t>(reader.number<std::uint32_t>());
   welcome.job = reader.number<std::uint64_t>();
-  reader.check(welcome.size > 0);
+  reader.check(welcome.size > 0 && welcome.cores > 0);
 }
 void read(Reader&, Ready&) {}
 void read(Reader&, Go&) {}
@@ -173,7 +175,7 @@ struct Lengths {
 /// By kind: a body outside is refused before it is waited for.
 constexpr std::array<Lengths, std::variant_size_v<Message>> lengths{{
     {4, longest_foreign_hello},                        // Hello
-    {12, 12},                                          // Welcome
+    {16, 16},                                          // Welcome
     {0, 0},                                            // Ready
     {0, 0},                                            // Go
     {1, longest_reason},                               // Refused

@@ -38,6 +38,7 @@ struct Hello {
 /// To a control connection: the job, with the segment's descriptor beside it. To a lifeline: no descriptor.
 struct Welcome {
   std::int32_t size = 1;
+  std::int32_t cores = 1;  ///< That all ranks together may use; one that is bound sees only its own.
   std::uint64_t job = 0;
 };
 /// The rank has entered the segment and waits for the others.

@@ -77,7 +77,7 @@ std::string Job::doing(Rank rank) {
     case Seat::left:
       return "after it had left";
     default:
-      return server_->pid(rank) == 0 ? "before it joined" : last_collective(*segment_, rank, options_.collective_name);
+      return server_->pid(rank) == 0 ? "before it joined" : last_collective(*segment_, rank, options_.names);
   }
 }
 
@@ -175,7 +175,8 @@ void Job::rank_ended(Rank rank, const End& end) {
   const std::string what = doing(rank);
   server_->ended(rank, self.pid);
   if (end.code() == 0) return;
-  const bool by_us = end.killed && (phase_ == Phase::killed || (phase_ == Phase::asked && end.number == SIGTERM));
+  const bool by_us = end.killed && ((phase_ == Phase::killed && end.number == SIGKILL) ||
+                                    (phase_ >= Phase::asked && end.number == SIGTERM));
   const bool as_asked = asked_ != 0 && (!end.killed || end.number == asked_);
   if (by_us) {
     ended_by_us_.push_back(rank);
@@ -211,7 +212,7 @@ void Job::report_missed() {
   for (Rank rank = 0; rank < options_.ranks; ++rank) {
     if (!child(rank).missed) continue;
     child(rank).missed = false;
-    say(who(rank) + " ended without leaving the job, " + last_collective(*segment_, rank, options_.collective_name));
+    say(who(rank) + " ended without leaving the job, " + last_collective(*segment_, rank, options_.names));
   }
 }
 

@@ -15,6 +15,7 @@
 
 #include "base/descriptor.hpp"
 #include "host/segment.hpp"
+#include "host/topology.hpp"
 #include "launch/secret.hpp"
 #include "launcher/input.hpp"
 #include "launcher/launcher.hpp"
@@ -89,6 +90,7 @@ class Job {
 
   const Options options_;
   Ground ground_;
+  const host::Cores cores_;
   launch::Secret secret_;
   std::string secret_text_;
   std::optional<Guard> guard_;

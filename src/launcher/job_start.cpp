@@ -11,7 +11,6 @@
 #include <string_view>
 
 #include "base/clock.hpp"
-#include "host/topology.hpp"
 #include "launch/environment.hpp"
 #include "launch/system.hpp"
 #include "launcher/job.hpp"
@@ -93,6 +92,7 @@ int terminal_columns() {
 Job::Job(const Options& options)
     : options_(options),
       ground_(make_ground(options)),
+      cores_(host::usable_cores()),
       secret_(launch::random_secret()),
       secret_text_(launch::to_hex(secret_)),
       guard_(std::in_place, secret_text_),
@@ -101,7 +101,7 @@ Job::Job(const Options& options)
       error_(loop_, STDERR_FILENO),
       nothing_(open_nothing()),
       children_(static_cast<std::size_t>(options.ranks)) {
-  server_.emplace(loop_, secret_, segment_);
+  server_.emplace(loop_, secret_, segment_, cores_.usable);
   server_->on_lost([this](Rank rank) { rank_lost(rank); });
   output_.on_change([this] { adjust_outputs(); });
   error_.on_change([this] { adjust_outputs(); });
@@ -147,7 +147,7 @@ void Job::start_rank(Starter& starter, Rank rank) {
   } else if (rank == 0) {
     start.input = STDIN_FILENO;
   }
-  if (options_.bind) start.cpu = host::bind_target(host::usable_cores(), rank, options_.ranks);
+  if (options_.bind) start.cpu = host::bind_target(cores_, rank, options_.ranks);
   Child& self = child(rank);
   self.pid = starter.start(start);
   self.running = true;

@@ -18,7 +18,7 @@ struct Options {
   bool label = false;                    ///< "[rank] " before each line.
   std::vector<std::string> environment;  ///< "NAME=value", for all ranks.
   std::vector<std::string> command;      ///< The program and its arguments.
-  CollectiveName collective_name = nullptr;
+  Names names;
 };
 
 /// Tells ranks that their standard error ends at a terminal, and how many columns that has.

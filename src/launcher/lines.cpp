@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launcher/lines.hpp"
 
-#include <algorithm>
-
 namespace tutti::launcher {
 
 namespace {
 
-/// One past the last end of a line; 0 when there is none. A \r at the very end may be the first half of \r\n.
-std::size_t complete(std::string_view text) {
-  const std::size_t newline = text.rfind('\n');
-  const std::size_t bar = text.empty() ? text.npos : text.substr(0, text.size() - 1).rfind('\r');
-  return std::max(newline == text.npos ? 0 : newline + 1, bar == text.npos ? 0 : bar + 1);
+/// One past the last end of a line at or after `from`; 0 when there is none. A \r at the very end may be the first half
+/// of \r\n.
+std::size_t complete(std::string_view text, std::size_t from) {
+  for (std::size_t end = text.size(); end > from; --end)
+    if (text[end - 1] == '\n' || (text[end - 1] == '\r' && end < text.size())) return end;
+  return 0;
 }
 
 /// The length of the first line with its end.
@@ -38,8 +37,10 @@ void Lines::append(std::string_view lines, std::string& out) const {
 }
 
 void Lines::feed(std::string_view bytes, std::string& out) {
+  // What was there holds no end of a line, but for a \r that stood last.
+  const std::size_t from = rest_.empty() ? 0 : rest_.size() - 1;
   rest_ += bytes;
-  std::size_t end = complete(rest_);
+  std::size_t end = complete(rest_, from);
   if (end == 0 && rest_.size() >= longest) end = rest_.size();
   append(std::string_view(rest_).substr(0, end), out);
   rest_.erase(0, end);

@@ -12,6 +12,12 @@ namespace {
 
 constexpr std::uint32_t no_kind = 0xffffffff;
 
+std::string group_number(std::uint64_t context) {
+  char text[24];
+  std::snprintf(text, sizeof text, "group %016llx", static_cast<unsigned long long>(context));
+  return text;
+}
+
 }  // namespace
 
 std::string End::text() const {
@@ -19,18 +25,17 @@ std::string End::text() const {
   return "was killed by " + launch::signal_name(number) + (dumped ? ", which left a core dump" : "");
 }
 
-std::string last_collective(host::Segment& segment, Rank rank, CollectiveName name) {
+std::string last_collective(host::Segment& segment, Rank rank, const Names& names) {
   const host::Process::Last& last = segment.process(rank).last;
   // The rank may be alive and write beside us; a line for people may be one operation behind.
   const std::uint32_t kind = last.kind.load(std::memory_order_relaxed);
   const std::uint64_t sequence = last.sequence.load(std::memory_order_relaxed);
   const std::uint64_t context = last.context.load(std::memory_order_relaxed);
   if (kind == no_kind || (context == 0 && sequence == 0)) return "before its first collective";
-  char group[20];
-  std::snprintf(group, sizeof group, "%016llx", static_cast<unsigned long long>(context));
-  const char* when = last.running.load(std::memory_order_relaxed) != 0 ? "in " : "after ";
-  return when + (name != nullptr ? name(kind) : "collective " + std::to_string(kind)) + " #" +
-         std::to_string(sequence) + " of group " + group;
+  std::string text = last.running.load(std::memory_order_relaxed) != 0 ? "in " : "its last collective was ";
+  text += names.collective != nullptr ? names.collective(kind) : "collective " + std::to_string(kind);
+  text += " #" + std::to_string(sequence) + " of ";
+  return text + (names.group != nullptr ? names.group(context, segment.header().job) : group_number(context));
 }
 
 std::string list_ranks(std::span<const Rank> ascending) {

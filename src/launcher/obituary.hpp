@@ -22,12 +22,15 @@ struct End {
   std::string text() const;
 };
 
-/// Names a collective by its number in Process::Last::kind.
-using CollectiveName = std::string (*)(std::uint32_t kind);
+/// What only the rooms above know, for texts; nullptr = numbers do.
+struct Names {
+  std::string (*collective)(std::uint32_t kind) = nullptr;  ///< By the number in Process::Last::kind.
+  std::string (*group)(std::uint64_t context, std::uint64_t job) = nullptr;
+};
 
-/// What a rank did last, as its line in the segment says: "in allreduce #12 of group 6c1f...", "after ...", or
-/// "before its first collective".
-std::string last_collective(host::Segment& segment, Rank rank, CollectiveName name);
+/// What a rank did last, as its line in the segment says: "in allreduce #12 of the world", "its last collective was
+/// ...", or "before its first collective".
+std::string last_collective(host::Segment& segment, Rank rank, const Names& names);
 
 /// "rank 3", "ranks 0-2, 5".
 std::string list_ranks(std::span<const Rank> ascending);

@@ -30,10 +30,11 @@ std::string make_address(std::uint64_t job) {
 
 }  // namespace
 
-Server::Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::Segment> segment)
+Server::Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::Segment> segment, int cores)
     : loop_(loop),
       secret_(secret),
       segment_(std::move(segment)),
+      cores_(cores),
       address_(make_address(segment_->header().job)),
       listener_(launch::listen_at(launch::Address(address_))),
       places_(static_cast<std::size_t>(segment_->size())) {

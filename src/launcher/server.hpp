@@ -31,7 +31,8 @@ enum class Seat : std::uint8_t {
 class Server {
  public:
   /// Listens from now on; serves while the loop turns. The loop must outlive it.
-  Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::Segment> segment);
+  /// `cores`: what all ranks together may use, for them to know.
+  Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::Segment> segment, int cores);
   ~Server();
   Server(const Server&) = delete;
   Server& operator=(const Server&) = delete;
@@ -93,6 +94,7 @@ class Server {
   Loop& loop_;
   const launch::Secret secret_;
   const std::shared_ptr<host::Segment> segment_;
+  const int cores_;
   std::string address_;
   base::Descriptor listener_;
   std::map<Id, Guest> guests_;  // in order of arrival

@@ -69,7 +69,7 @@ std::string Server::seat_objection(const launch::Hello& hello) const {
 void Server::take_seat(Id id, Guest& guest, const launch::Hello& hello) {
   loop_.cancel(guest.deadline);
   const auto size = static_cast<std::int32_t>(places_.size());
-  const launch::Welcome welcome{size, segment_->header().job};
+  const launch::Welcome welcome{size, cores_, segment_->header().job};
   guest.rank = hello.rank;
   if (hello.purpose == launch::Purpose::lifeline) {
     guest.stage = Stage::lifeline;

@@ -23,7 +23,7 @@ Secret some_secret() { return *from_hex("00112233445566778899aabbccddeeff"); }
 /// One of each kind, with fields at their limits.
 std::vector<Message> all_kinds() {
   return {Hello{host::wire_version, Purpose::lifeline, 6, 7, 4711, some_secret()},
-          Welcome{4, 0x0123456789abcdef},
+          Welcome{4, 2, 0x0123456789abcdef},
           Ready{},
           Go{},
           Refused{std::string(longest_reason, 'x')},
@@ -111,7 +111,8 @@ TEST(Message, EveryFieldIsChecked) {
   EXPECT_EQ(parse(with(hello, body + 8, 2)).outcome, Outcome::malformed) << "rank = size";
   EXPECT_EQ(parse(with(hello, body + 11, 0x80)).outcome, Outcome::malformed) << "a negative rank";
   EXPECT_EQ(parse(with(hello, body + 16, 0)).outcome, Outcome::malformed) << "process 0";
-  EXPECT_EQ(parse(with(Welcome{1, 1}, body, 0)).outcome, Outcome::malformed) << "a job of size 0";
+  EXPECT_EQ(parse(with(Welcome{1, 1, 1}, body, 0)).outcome, Outcome::malformed) << "a job of size 0";
+  EXPECT_EQ(parse(with(Welcome{1, 1, 1}, body + 4, 0)).outcome, Outcome::malformed) << "no cores";
   EXPECT_EQ(parse(with(Refused{"abc"}, body, 27)).outcome, Outcome::malformed) << "an escape in a text";
   EXPECT_EQ(parse(with(Get{1, "abc"}, body + 6, ' ')).outcome, Outcome::malformed) << "a space in a key";
   EXPECT_EQ(parse(with(Get{1, "abc"}, body + 4, 4)).outcome, Outcome::malformed) << "a key longer than the message";

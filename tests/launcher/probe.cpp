@@ -13,6 +13,7 @@
 #include <string>
 #include <string_view>
 
+#include "base/hash.hpp"
 #include "launch/member.hpp"
 
 namespace {
@@ -34,6 +35,13 @@ void write_last(const std::string& kind) {
   last.sequence.store(12, std::memory_order_relaxed);
   last.kind.store(static_cast<std::uint32_t>(std::atoi(kind.c_str())), std::memory_order_relaxed);
   last.running.store(1, std::memory_order_relaxed);
+}
+
+void write_world(const std::string&) {
+  auto& last = member->segment()->process(member->rank()).last;
+  // As job::world_context makes it.
+  last.context.store(base::combine(member->job(), 0x776f726c64), std::memory_order_relaxed);
+  last.running.store(0, std::memory_order_relaxed);
 }
 
 void put(const std::string& text) {
@@ -80,6 +88,7 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"kill", [](const std::string& number) { kill(getpid(), std::atoi(number.c_str())); }},
     {"ignore", [](const std::string& number) { std::signal(std::atoi(number.c_str()), SIG_IGN); }},
     {"last", write_last},
+    {"world", write_world},
     {"put", put},
     {"get", get},
     {"await-death", await_death},

@@ -30,7 +30,7 @@ constexpr int size = 3;
 class ServerTest : public testing::Test {
  protected:
   ServerTest() : secret_(launch::random_secret()), segment_(host::Segment::create(size, launch::random_job())) {
-    server_.emplace(loop_, secret_, segment_);
+    server_.emplace(loop_, secret_, segment_, 6);
     server_->on_lost([this](Rank rank) { lost_.store(rank, std::memory_order_release); });
     thread_ = std::thread([this] {
       while (!stop_.load(std::memory_order_acquire)) {
@@ -59,6 +59,7 @@ class ServerTest : public testing::Test {
     guest.send(hello(rank), deadline_);
     const auto welcome = guest.expect<launch::Welcome>(deadline_);
     EXPECT_EQ(welcome.size, size);
+    EXPECT_EQ(welcome.cores, 6);
     EXPECT_EQ(welcome.job, segment_->header().job);
     EXPECT_TRUE(guest.take_descriptor());
     guest.send(launch::Ready{}, deadline_);

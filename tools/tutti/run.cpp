@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti run: starts N ranks of a program on this machine.
+#include <fmt/core.h>
+
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
@@ -10,7 +12,9 @@
 #include <memory>
 #include <string>
 
+#include "collectives/collective.hpp"
 #include "commands.hpp"
+#include "job/runtime.hpp"
 #include "launch/environment.hpp"
 #include "launcher/launcher.hpp"
 
@@ -43,6 +47,15 @@ std::string check_environment(const std::string& entry) {
   return {};
 }
 
+std::string name_collective(std::uint32_t kind) {
+  if (kind >= static_cast<std::uint32_t>(kinds)) return "operation";
+  return std::string(collectives::get(static_cast<Kind>(kind)).name);
+}
+
+std::string name_group(std::uint64_t context, std::uint64_t job) {
+  return context == job::world_context(job) ? "the world" : fmt::format("group {:016x}", context);
+}
+
 launcher::Options make_options(const Given& given) {
   launcher::Options options;
   options.ranks = given.ranks;
@@ -51,6 +64,7 @@ launcher::Options make_options(const Given& given) {
   options.label = given.label;
   options.environment = given.environment;
   options.command = given.command;
+  options.names = {name_collective, name_group};
   return options;
 }
 
