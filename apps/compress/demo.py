@@ -91,14 +91,14 @@ def slowed(source: Path) -> None:
     """Blocking against overlapped collection when one of four ranks has nice 19 and shares its core with a busy loop."""
     core = max(os.sched_getaffinity(0))
     hog = subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"])
-    table = Table(title=f"one slow rank of 4 (nice 19 beside a busy loop), {source.stat().st_size / 1e6:.1f} MB")
+    table = Table(title=f"one slow rank of 4 (nice 19 beside a busy loop), blocks of 100 kB, {source.stat().st_size / 1e6:.1f} MB")
     for name in ["mode", "seconds", "gain"]:
         table.add_column(name, justify="left" if name == "mode" else "right")
     times = {}
     try:
         for mode in ["blocking", "overlap"]:
             out = source.parent / f"slowed-{mode}.bz2"
-            program = f"tutti-compress {source} -o {out} --mode {mode} --quiet"
+            program = f"tutti-compress {source} -o {out} --level 1 --mode {mode} --quiet"
             slow = f"exec taskset -c {core} nice -n 19 {program}"
             choose = f"if [ $TUTTI_RANK = 3 ]; then {slow}; fi; exec {program}"
             times[mode] = run(f"tutti run -n 4 sh -c {shlex.quote(choose)}")

@@ -27,7 +27,7 @@ class Shares {
     for (std::size_t r = 0; r < speeds_.size(); ++r) {
       if (reports[r].blocks == 0 || reports[r].nanoseconds <= 0) continue;
       const double seen = static_cast<double>(reports[r].blocks) / static_cast<double>(reports[r].nanoseconds);
-      speeds_[r] = speeds_[r] == 0 ? seen : (speeds_[r] + seen) / 2;
+      speeds_[r] = speeds_[r] == 0 ? seen : (7 * speeds_[r] + seen) / 8;
     }
   }
 
@@ -37,7 +37,9 @@ class Shares {
     if (std::find(speeds_.begin(), speeds_.end(), 0) != speeds_.end()) return shares;
     const double fastest = *std::max_element(speeds_.begin(), speeds_.end());
     for (std::size_t r = 0; r < speeds_.size(); ++r) {
-      const double exact = static_cast<double>(tile_) * speeds_[r] / fastest;
+      // Blocks of one file differ as much as this: the window takes that up, a smaller share would idle.
+      const double relative = speeds_[r] > alike * fastest ? 1 : speeds_[r] / fastest;
+      const double exact = static_cast<double>(tile_) * relative;
       // A rank of half the speed takes one block in every second round of one block.
       const auto owed = [&](tutti::Count rounds) {
         return static_cast<tutti::Count>(exact * static_cast<double>(rounds));
@@ -50,6 +52,7 @@ class Shares {
 
  private:
   static constexpr tutti::Count look_again_every = 64;
+  static constexpr double alike = 0.6;
   tutti::Count tile_;
   std::vector<double> speeds_;
 };
