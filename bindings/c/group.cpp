@@ -33,6 +33,10 @@ Kind kind_named(std::string_view collective) {
 
 }  // namespace
 
+tutti_status tutti_world(tutti_group* group) {
+  return give(group, [] { return world(); });
+}
+
 tutti_status tutti_group_free(tutti_group* group) {
   return guarded([&] {
     if (group == nullptr) refuse("tutti_group_free: pass the address of a tutti_group");
