@@ -4,6 +4,7 @@
 
 #include <concepts>
 #include <memory>
+#include <optional>
 #include <ranges>
 #include <span>
 #include <string>
@@ -77,6 +78,8 @@ class TUTTI_API Group {
   Rank size() const;
   /// A name for messages: "world", "world/split 2".
   std::string name() const;
+  /// How long a blocking collective may take (TUTTI_TIMEOUT); nothing: no limit.
+  std::optional<Duration> time_limit() const;
 
   /// The ranks with the same colour, ordered by key, then by rank here. Collective. A negative colour: no group
   /// (empty).

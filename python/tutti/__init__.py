@@ -1,6 +1,61 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Tutti makes a group of processes act as one."""
+"""Tutti makes a group of processes act as one.
 
-from importlib.metadata import version as _version
+    import numpy, tutti
 
-__version__ = _version("tutti")
+    group = tutti.world()
+    total = group.allreduce(numpy.ones(3))       # arrays travel as they are
+    names = group.allgather_object("any object") # everything else is pickled
+
+Start it with ``tutti run -n 4 python program.py``; started alone, it is a world of one.
+"""
+
+from tutti import _core
+from tutti.errors import Error, Mismatch, PeerLost, Timeout
+from tutti.group import Group, world
+from tutti.operations import (
+    BAND,
+    BOR,
+    BXOR,
+    LAND,
+    LOR,
+    LXOR,
+    MAX,
+    MAXLOC,
+    MIN,
+    MINLOC,
+    PROD,
+    SUM,
+    Operation,
+    located,
+    op,
+)
+from tutti.requests import Request, wait_all, wait_any
+
+__version__ = _core.version
+__all__ = [
+    "BAND",
+    "BOR",
+    "BXOR",
+    "LAND",
+    "LOR",
+    "LXOR",
+    "MAX",
+    "MAXLOC",
+    "MIN",
+    "MINLOC",
+    "PROD",
+    "SUM",
+    "Error",
+    "Group",
+    "Mismatch",
+    "Operation",
+    "PeerLost",
+    "Request",
+    "Timeout",
+    "located",
+    "op",
+    "wait_all",
+    "wait_any",
+    "world",
+]

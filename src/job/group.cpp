@@ -25,6 +25,11 @@ Rank Group::rank() const { return of(member_).channel().rank(); }
 Rank Group::size() const { return of(member_).channel().size(); }
 std::string Group::name() const { return of(member_).who().name; }
 
+std::optional<Duration> Group::time_limit() const {
+  const std::uint64_t limit = of(member_).runtime().place().timeout;
+  return limit == 0 ? std::nullopt : std::optional(Duration(limit));
+}
+
 Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key)); }
 Group Group::dup() const { return split(0, rank()); }
 Group Group::node() const { return split(0, rank()); }  // all ranks of a job share one host

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The extension tutti._core: groups, requests and errors for the package in python/tutti, which documents them.
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/optional.h>
+#include <nanobind/stl/string.h>
+#include <nanobind/stl/unique_ptr.h>
+#include <nanobind/stl/vector.h>
+
+#include <array>
+#include <memory>
+
+#include "prepared.hpp"
+#include "request.hpp"
+#include "tutti/error.hpp"
+#include "tutti/group.hpp"
+#include "tutti/version.h"
+
+namespace nb = nanobind;
+using namespace nb::literals;
+
+namespace tutti::python {
+
+namespace {
+
+/// Runs what may wait for other processes, or for a thread that wants the GIL, without it.
+template <class Work>
+auto without_gil(Work work) {
+  const nb::gil_scoped_release released;
+  return work();
+}
+
+Arguments arguments(int kind, nb::object send, nb::object recv, const Operation* op, Rank root, std::string algorithm,
+                    std::optional<std::vector<Count>> send_counts, std::optional<std::vector<Count>> send_offsets,
+                    std::optional<std::vector<Count>> recv_counts, std::optional<std::vector<Count>> recv_offsets) {
+  return {kind,
+          std::move(send),
+          std::move(recv),
+          op == nullptr ? Operation() : *op,
+          root,
+          std::move(algorithm),
+          std::move(send_counts),
+          std::move(send_offsets),
+          std::move(recv_counts),
+          std::move(recv_offsets)};
+}
+
+template <class... Rest>
+void run(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+  const Prepared prepared(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
+  Pending pending(without_gil([&] { return group.start(prepared.call()); }));
+  const std::optional<Duration> limit = group.time_limit();
+  wait(pending.request, limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt);
+  prepared.rethrow();
+}
+
+template <class... Rest>
+std::unique_ptr<Started> start(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+  nb::object result = recv;
+  auto prepared =
+      std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
+  Request request = without_gil([&] { return group.start(prepared->call()); });
+  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+}
+
+std::unique_ptr<Started> start_send(const Group& group, nb::object data, Rank to, std::uint32_t tag) {
+  auto prepared = std::make_unique<Prepared>(std::move(data), Memory::Use::read, "send: data");
+  const Memory& memory = prepared->memory();
+  Request request = without_gil(
+      [&] { return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag); });
+  return std::make_unique<Started>(std::move(request), std::move(prepared), nb::none());
+}
+
+std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank from, std::uint32_t tag) {
+  auto prepared = std::make_unique<Prepared>(buffer, Memory::Use::write, "recv: buffer");
+  const Memory& memory = prepared->memory();
+  Request request = without_gil(
+      [&] { return group.start_recv(memory.data(), memory.count(), memory.type(), memory.element(), from, tag); });
+  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(buffer));
+}
+
+nb::object some(Group group) { return group ? nb::cast(std::move(group)) : nb::none(); }
+
+/// A C++ Error becomes the class of tutti.errors that has its cause.
+void translate(const std::exception_ptr& thrown, void*) {
+  try {
+    std::rethrow_exception(thrown);
+  } catch (const Error& error) {
+    constexpr std::array causes = {"usage", "mismatch", "peer_lost", "timeout", "broken", "system", "interrupted"};
+    const nb::object make = nb::module_::import_("tutti.errors").attr("make");
+    const nb::object made = make(error.what(), causes.at(static_cast<std::size_t>(error.cause())), error.peer());
+    PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
+  }
+}
+
+template <class Function, class Class, class... Extra>
+void define_collective(Class& group, const char* name, Function function, const Extra&... extra) {
+  group.def(name, function, "kind"_a, "send"_a.none(), "recv"_a.none(), "op"_a.none() = nb::none(), "root"_a = 0,
+            "algorithm"_a = "", "send_counts"_a = nb::none(), "send_offsets"_a = nb::none(),
+            "recv_counts"_a = nb::none(), "recv_offsets"_a = nb::none(), extra...);
+}
+
+void define_group(nb::module_& module) {
+  using Counts = std::optional<std::vector<Count>>;
+  nb::class_<Group> group(module, "Group", "A group of processes, as the engine sees it.");
+  group.def_prop_ro("rank", &Group::rank, "This process's position.")
+      .def_prop_ro("size", &Group::size, "The number of processes.")
+      .def_prop_ro("name", &Group::name, "A name for messages.")
+      .def(
+          "split",
+          [](const Group& self, int colour, int key) {
+            return some(without_gil([&] { return self.split(colour, key); }));
+          },
+          "Collective; None for a negative colour.")
+      .def(
+          "dup", [](const Group& self) { return some(without_gil([&] { return self.dup(); })); }, "Collective.")
+      .def(
+          "node", [](const Group& self) { return some(without_gil([&] { return self.node(); })); }, "Collective.")
+      .def(
+          "subgroup",
+          [](const Group& self, const std::vector<Rank>& ranks) {
+            return some(without_gil([&] { return self.subgroup(ranks); }));
+          },
+          "Collective; None for ranks that are not listed.")
+      .def("start_send", &start_send, "Starts sending a buffer.")
+      .def("start_recv", &start_recv, "Starts receiving into a buffer.");
+  define_collective(group, "run", &run<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+                    "Runs a collective.");
+  define_collective(group, "start", &start<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+                    "Starts a collective.");
+  module.def(
+      "world", [] { return without_gil([] { return world(); }); }, "All processes of the job.");
+}
+
+void define_request(nb::module_& module) {
+  nb::class_<Started>(module, "Request", "A started operation, as the engine sees it.")
+      .def("wait", &Started::wait, "timeout"_a = nb::none(), "The result, once complete.")
+      .def("test", &Started::test, "Whether it is complete.")
+      .def("fileno", &Started::fileno, "A descriptor that becomes readable when it is complete.");
+  module.def("wait_any", &Started::wait_any, "requests"_a, "timeout"_a = nb::none(),
+             "The place of the first that is complete.");
+}
+
+void define_operation(nb::module_& module) {
+  nb::class_<Operation>(module, "Operation", "How two elements become one.")
+      .def(
+          "__init__",
+          [](Operation* self, int code, bool commutative, nb::object apply) {
+            new (self) Operation{static_cast<Op>(code), commutative, std::move(apply)};
+          },
+          "code"_a, "commutative"_a = true, "apply"_a.none() = nb::none());
+}
+
+}  // namespace
+
+}  // namespace tutti::python
+
+NB_MODULE(_core, module) {
+  using namespace tutti::python;
+  nb::register_exception_translator(translate);
+  module.doc() = "The engine under the package tutti.";
+  module.attr("version") = TUTTI_VERSION;
+  define_operation(module);
+  define_request(module);
+  define_group(module);
+}

@@ -1,0 +1,271 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "prepared.hpp"
+
+#include <array>
+#include <numeric>
+#include <string_view>
+#include <utility>
+
+#include "tutti/error.hpp"
+
+namespace tutti::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+constexpr std::array<std::string_view, kinds> names = {"barrier",   "bcast",      "reduce",   "allreduce",
+                                                       "gather",    "gatherv",    "scatter",  "scatterv",
+                                                       "allgather", "allgatherv", "alltoall", "alltoallv"};
+
+}  // namespace
+
+Prepared::Prepared(const Group& group, Arguments arguments)
+    : arguments_(std::move(arguments)), rank_(group.rank()), size_(group.size()) {
+  call_.kind = static_cast<Kind>(arguments_.kind);
+  call_.root = arguments_.root;
+  call_.algorithm = arguments_.algorithm;
+  call_.in_place = !arguments_.send.is_none() && arguments_.send.is(arguments_.recv);
+  switch (call_.kind) {
+    case Kind::barrier:
+      break;
+    case Kind::bcast:
+      prepare_bcast();
+      break;
+    case Kind::reduce:
+    case Kind::allreduce:
+      prepare_reduce();
+      break;
+    case Kind::gather:
+    case Kind::allgather:
+      prepare_gather();
+      break;
+    case Kind::scatter:
+      prepare_scatter();
+      break;
+    case Kind::alltoall:
+      prepare_alltoall();
+      break;
+    case Kind::gatherv:
+    case Kind::allgatherv:
+      prepare_gatherv();
+      break;
+    case Kind::scatterv:
+      prepare_scatterv();
+      break;
+    case Kind::alltoallv:
+      prepare_alltoallv();
+      break;
+  }
+  call_.send_counts = send_counts_;
+  call_.send_offsets = send_offsets_;
+  call_.recv_counts = recv_counts_;
+  call_.recv_offsets = recv_offsets_;
+}
+
+Prepared::Prepared(nb::object buffer, Memory::Use use, const char* role) {
+  auto& held = use == Memory::Use::read ? send_ : recv_;
+  held.emplace(buffer.ptr(), use, role);
+}
+
+void Prepared::rethrow() const {
+  if (raised_) std::rethrow_exception(raised_);
+}
+
+std::string Prepared::role(const char* which) const {
+  return std::string(names[static_cast<std::size_t>(call_.kind)]) + ": " + which;
+}
+
+void Prepared::refuse(const std::string& text) const {
+  throw Error(Cause::usage, std::string(names[static_cast<std::size_t>(call_.kind)]) + ": " + text);
+}
+
+void Prepared::hold_send() {
+  if (arguments_.send.is_none()) refuse("this rank must pass send");
+  send_.emplace(arguments_.send.ptr(), Memory::Use::read, role("send").c_str());
+  use_elements(*send_);
+  call_.input = send_->data();
+}
+
+void Prepared::hold_recv() {
+  if (arguments_.recv.is_none()) refuse("this rank must pass recv");
+  recv_.emplace(arguments_.recv.ptr(), Memory::Use::write, role("recv").c_str());
+  if (send_ && !send_->same_elements(*recv_))
+    refuse("send has " + send_->describe() + ", but recv has " + recv_->describe() + "; make them equal");
+  use_elements(*recv_);
+  call_.output = recv_->data();
+}
+
+void Prepared::use_elements(const Memory& memory) {
+  call_.type = memory.type();
+  call_.element = memory.element();
+}
+
+void Prepared::find_in_place(const Memory& inner, const Memory& outer, Count first) {
+  if (inner.count() == 0 || outer.count() == 0) return;
+  const auto bytes = [](const Memory& memory) {
+    return static_cast<std::uintptr_t>(memory.count()) * memory.element();
+  };
+  const auto a = reinterpret_cast<std::uintptr_t>(inner.data()), b = reinterpret_cast<std::uintptr_t>(outer.data());
+  if (a == b + static_cast<std::uintptr_t>(first) * outer.element())
+    call_.in_place = true;
+  else if (a < b + bytes(outer) && b < a + bytes(inner))
+    refuse("send and recv overlap; pass the same array for both to work in place, or separate ones");
+}
+
+void Prepared::expect(const Memory& memory, const char* which, Count needed) const {
+  if (memory.count() == needed) return;
+  refuse(std::string(which) + " has " + std::to_string(memory.count()) + " elements and must have " +
+         std::to_string(needed));
+}
+
+void Prepared::expect_room(const Memory& memory, const char* which, const std::vector<Count>& counts,
+                           const std::vector<Count>& offsets) const {
+  for (std::size_t r = 0; r < counts.size(); ++r) {
+    if (counts[r] >= 0 && offsets[r] >= 0 && offsets[r] <= memory.count() && counts[r] <= memory.count() - offsets[r])
+      continue;
+    refuse("the block of rank " + std::to_string(r) + ", " + std::to_string(counts[r]) + " elements at " +
+           std::to_string(offsets[r]) + ", does not lie in " + which + ", which has " + std::to_string(memory.count()) +
+           " elements");
+  }
+}
+
+std::vector<Count> Prepared::counts_of(std::optional<std::vector<Count>>& given, const char* which) const {
+  if (!given) refuse(std::string("this rank must pass ") + which);
+  if (given->size() != static_cast<std::size_t>(size_))
+    refuse(std::string(which) + " has " + std::to_string(given->size()) + " numbers and must have one per rank, " +
+           std::to_string(size_));
+  return std::move(*given);
+}
+
+std::vector<Count> Prepared::offsets_of(std::optional<std::vector<Count>>& given, const std::vector<Count>& counts) {
+  if (given && given->size() == counts.size()) return std::move(*given);
+  if (given) throw Error(Cause::usage, "offsets must have one number per rank, " + std::to_string(counts.size()));
+  std::vector<Count> offsets(counts.size());
+  std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), Count{0});
+  return offsets;
+}
+
+void Prepared::prepare_bcast() {
+  // The root's buffer is only read, so it need not be writable.
+  const auto use = rank_ == call_.root ? Memory::Use::read : Memory::Use::write;
+  recv_.emplace(arguments_.recv.ptr(), use, role("buffer").c_str());
+  use_elements(*recv_);
+  call_.output = recv_->data();
+  call_.count = recv_->count();
+}
+
+void Prepared::prepare_reduce() {
+  take_operation();
+  const bool writes = call_.kind == Kind::allreduce || rank_ == call_.root;
+  call_.in_place = call_.in_place && writes;
+  if (!call_.in_place) hold_send();
+  if (writes) hold_recv();
+  const Memory& mine = call_.in_place ? *recv_ : *send_;
+  call_.count = mine.count();
+  if (!writes || call_.in_place) return;
+  if (!send_->same_shape(*recv_))
+    refuse("send has " + send_->describe() + ", but recv has " + recv_->describe() + "; make them equal");
+  find_in_place(*send_, *recv_, 0);
+}
+
+void Prepared::prepare_gather() {
+  const bool writes = call_.kind == Kind::allgather || rank_ == call_.root;
+  call_.in_place = call_.in_place && writes;
+  if (!call_.in_place) hold_send();
+  if (writes) hold_recv();
+  call_.count = call_.in_place ? recv_->count() / size_ : send_->count();
+  if (writes) expect(*recv_, "recv", call_.count * size_);
+  if (writes && send_) find_in_place(*send_, *recv_, call_.count * rank_);
+}
+
+void Prepared::prepare_scatter() {
+  const bool root = rank_ == call_.root;
+  call_.in_place = call_.in_place && root;
+  if (root) hold_send();
+  if (!call_.in_place) hold_recv();
+  call_.count = root ? send_->count() / size_ : recv_->count();
+  if (root) expect(*send_, "send", call_.count * size_);
+  if (!call_.in_place) expect(*recv_, "recv", call_.count);
+  if (root && recv_) find_in_place(*recv_, *send_, call_.count * rank_);
+}
+
+void Prepared::prepare_alltoall() {
+  if (!call_.in_place) hold_send();
+  hold_recv();
+  call_.count = recv_->count() / size_;
+  expect(*recv_, "recv", call_.count * size_);
+  if (!send_) return;
+  expect(*send_, "send", recv_->count());
+  find_in_place(*send_, *recv_, 0);
+}
+
+void Prepared::prepare_gatherv() {
+  const bool writes = call_.kind == Kind::allgatherv || rank_ == call_.root;
+  call_.in_place = call_.in_place && writes;
+  if (!call_.in_place) hold_send();
+  if (writes) {
+    hold_recv();
+    recv_counts_ = counts_of(arguments_.recv_counts, "counts");
+    recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+    expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
+    if (send_) find_in_place(*send_, *recv_, recv_offsets_[static_cast<std::size_t>(rank_)]);
+  }
+  send_counts_ = {call_.in_place ? recv_counts_[static_cast<std::size_t>(rank_)] : send_->count()};
+}
+
+void Prepared::prepare_scatterv() {
+  const bool root = rank_ == call_.root;
+  call_.in_place = call_.in_place && root;
+  if (root) {
+    hold_send();
+    send_counts_ = counts_of(arguments_.send_counts, "counts");
+    send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+    expect_room(*send_, "send", send_counts_, send_offsets_);
+  }
+  if (!call_.in_place) hold_recv();
+  if (root && recv_) find_in_place(*recv_, *send_, send_offsets_[static_cast<std::size_t>(rank_)]);
+  recv_counts_ = {call_.in_place ? send_counts_[static_cast<std::size_t>(rank_)] : recv_->count()};
+}
+
+void Prepared::prepare_alltoallv() {
+  if (!call_.in_place) hold_send();
+  hold_recv();
+  recv_counts_ = counts_of(arguments_.recv_counts, "recv_counts");
+  recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+  expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
+  if (send_) find_in_place(*send_, *recv_, 0);
+  if (call_.in_place) {
+    send_counts_ = recv_counts_;
+    send_offsets_ = recv_offsets_;
+    return;
+  }
+  send_counts_ = counts_of(arguments_.send_counts, "send_counts");
+  send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+  expect_room(*send_, "send", send_counts_, send_offsets_);
+}
+
+void Prepared::take_operation() {
+  call_.reduction = {arguments_.op.op, arguments_.op.commutative, nullptr, nullptr};
+  if (arguments_.op.op == Op::user) {
+    call_.reduction.function = &Prepared::reduce;
+    call_.reduction.context = this;
+  }
+}
+
+void Prepared::reduce(const void* in, void* inout, Count n, void* context) {
+  auto& self = *static_cast<Prepared*>(context);
+  const nb::gil_scoped_acquire gil;
+  // No exception may pass through the engine: the first one is raised when the operation is complete.
+  if (self.raised_) return;
+  try {
+    const auto bytes = static_cast<Py_ssize_t>(n) * self.call_.element;
+    auto* lower = static_cast<char*>(const_cast<void*>(in));
+    self.arguments_.op.apply(nb::steal(PyMemoryView_FromMemory(lower, bytes, PyBUF_READ)),
+                             nb::steal(PyMemoryView_FromMemory(static_cast<char*>(inout), bytes, PyBUF_WRITE)));
+  } catch (...) {
+    self.raised_ = std::current_exception();
+  }
+}
+
+}  // namespace tutti::python

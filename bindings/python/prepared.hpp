@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A call from Python with everything it points to: buffers, counts, the function that reduces.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <optional>
+#include <string>
+#include <vector>
+
+#include "memory.hpp"
+#include "tutti/call.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti::python {
+
+/// A reduction as Python holds it. `apply(lower, higher)` combines two memoryviews of bytes into the second.
+struct Operation {
+  Op op = Op::none;
+  bool commutative = true;
+  nanobind::object apply;
+};
+
+/// What Python passes to a collective. None where it passes nothing.
+struct Arguments {
+  int kind = 0;
+  nanobind::object send, recv;
+  Operation op;  ///< A copy: an i-form outlives the object it was passed.
+  Rank root = 0;
+  std::string algorithm;
+  std::optional<std::vector<Count>> send_counts, send_offsets, recv_counts, recv_offsets;
+};
+
+/// Lives until the operation is complete. Made and destroyed with the GIL held.
+class Prepared {
+ public:
+  /// Checks buffers against each other and the group. Throws Error (usage).
+  Prepared(const Group& group, Arguments arguments);
+  /// A message: `buffer` is read or written.
+  Prepared(nanobind::object buffer, Memory::Use use, const char* role);
+  Prepared(const Prepared&) = delete;
+  Prepared& operator=(const Prepared&) = delete;
+
+  const Call& call() const { return call_; }
+  const Memory& memory() const { return recv_ ? *recv_ : *send_; }
+  /// Throws what the user's reduction raised.
+  void rethrow() const;
+
+ private:
+  std::string role(const char* which) const;
+  [[noreturn]] void refuse(const std::string& text) const;
+  void hold_send();
+  void hold_recv();
+  void use_elements(const Memory& memory);
+  /// Finds out whether `inner` is block `first` of `outer`: then the call is in place. Any other overlap is refused.
+  void find_in_place(const Memory& inner, const Memory& outer, Count first);
+  void expect(const Memory& memory, const char* which, Count needed) const;
+  void expect_room(const Memory& memory, const char* which, const std::vector<Count>& counts,
+                   const std::vector<Count>& offsets) const;
+  std::vector<Count> counts_of(std::optional<std::vector<Count>>& given, const char* which) const;
+  static std::vector<Count> offsets_of(std::optional<std::vector<Count>>& given, const std::vector<Count>& counts);
+
+  void prepare_bcast();
+  void prepare_reduce();
+  void prepare_gather();
+  void prepare_scatter();
+  void prepare_alltoall();
+  void prepare_gatherv();
+  void prepare_scatterv();
+  void prepare_alltoallv();
+  void take_operation();
+  static void reduce(const void* in, void* inout, Count n, void* context);
+
+  Arguments arguments_;
+  Call call_;
+  Rank rank_ = 0, size_ = 1;
+  std::optional<Memory> send_, recv_;
+  std::vector<Count> send_counts_, send_offsets_, recv_counts_, recv_offsets_;
+  std::exception_ptr raised_;
+};
+
+}  // namespace tutti::python

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "request.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <limits>
+#include <utility>
+
+#include "tutti/error.hpp"
+
+namespace tutti::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+// Long enough to cost nothing, short enough for a person at the keyboard.
+constexpr Duration slice = std::chrono::milliseconds(50);
+
+Duration limit(double seconds) {
+  if (std::isnan(seconds)) throw Error(Cause::usage, "the timeout is not a number; pass seconds, or None for no limit");
+  constexpr double most = 1e9;  // thirty years, in seconds
+  return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, most)));
+}
+
+/// Calls `step(time)` without the GIL until it returns true; `expire` when the time is over or a signal handler raised.
+template <class Step, class Expire>
+void in_slices(Seconds timeout, Step step, Expire expire) {
+  using Clock = std::chrono::steady_clock;
+  std::optional<Clock::time_point> until;
+  if (timeout) until = Clock::now() + limit(*timeout);
+  while (true) {
+    const Duration left = until ? std::max<Duration>(*until - Clock::now(), Duration(0)) : slice;
+    bool done = false;
+    {
+      const nb::gil_scoped_release without_gil;
+      done = step(std::min(left, slice));
+    }
+    if (done) return;
+    if (PyErr_CheckSignals() != 0) {
+      nb::python_error interrupted;
+      try {
+        expire();
+      } catch (const Timeout&) {
+      }
+      throw interrupted;
+    }
+    if (until && Clock::now() >= *until) return expire();
+  }
+}
+
+}  // namespace
+
+Pending::~Pending() {
+  if (!request) return;
+  const nb::gil_scoped_release without_gil;
+  request = Request();
+}
+
+void wait(Request& request, Seconds timeout) {
+  // A wait without time tells the request that somebody gave up: its destructor then does not block.
+  in_slices(
+      timeout, [&](Duration time) { return request.wait_for(time); },
+      [&] {
+        const nb::gil_scoped_release without_gil;
+        request.wait(Duration(0));
+      });
+}
+
+Started::Started(Request request, std::unique_ptr<Prepared> prepared, nb::object result)
+    : result_(std::move(result)), prepared_(std::move(prepared)), pending_(std::move(request)) {}
+
+Started::~Started() {
+  if (!pending_.request) return;
+  try {
+    // Like the C++ destructor, but Ctrl-C works. One that had a time-out is given up.
+    if (!given_up_) python::wait(pending_.request, std::nullopt);
+  } catch (nb::python_error& raised) {
+    raised.discard_as_unraisable("a tutti.Request that was dropped while pending");
+  } catch (const Error&) {
+    // Whoever drops a request does not want to know.
+  }
+}
+
+/// Runs `work`, which may end the operation one way or the other, and remembers how it ended.
+template <class Work>
+void Started::settle(Work work) {
+  if (failure_) std::rethrow_exception(failure_);
+  if (!prepared_) return;
+  try {
+    work();
+    if (!pending_.request) prepared_->rethrow();
+  } catch (...) {
+    if (!pending_.request) {
+      failure_ = std::current_exception();
+      prepared_.reset();
+    } else {
+      given_up_ = true;
+    }
+    throw;
+  }
+  if (!pending_.request) prepared_.reset();
+}
+
+nb::object Started::wait(Seconds timeout) {
+  settle([&] { python::wait(pending_.request, timeout); });
+  return result_;
+}
+
+bool Started::test() {
+  settle([&] {
+    const nb::gil_scoped_release without_gil;
+    pending_.request.test();
+  });
+  return !pending_.request;
+}
+
+int Started::fileno() {
+  const nb::gil_scoped_release without_gil;
+  return pending_.request.fileno();
+}
+
+std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds timeout) {
+  std::vector<Request> requests;
+  for (Started* one : started) requests.push_back(std::move(one->pending_.request));
+  std::size_t found = requests.size();
+  std::exception_ptr raised;
+  const auto look = [&](Duration time) {
+    try {
+      found = tutti::wait_any(requests, time);
+      return true;
+    } catch (const Timeout&) {
+      return false;
+    }
+  };
+  try {
+    in_slices(timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
+  } catch (...) {
+    raised = std::current_exception();
+  }
+  for (std::size_t i = 0; i < started.size(); ++i) started[i]->pending_.request = std::move(requests[i]);
+  for (std::size_t i = 0; i < started.size(); ++i) {
+    // The one that has become empty is the one that ended, well or not.
+    if (!started[i]->prepared_ || started[i]->pending_.request) continue;
+    started[i]->settle([&] {
+      if (raised) std::rethrow_exception(raised);
+    });
+    return i;
+  }
+  if (raised) std::rethrow_exception(raised);
+  return found;
+}
+
+}  // namespace tutti::python

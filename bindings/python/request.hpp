@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Waiting as Python needs it: without the GIL, in slices, so that Ctrl-C and other threads work.
+#pragma once
+
+#include <nanobind/nanobind.h>
+
+#include <exception>
+#include <memory>
+#include <optional>
+#include <vector>
+
+#include "prepared.hpp"
+#include "tutti/request.hpp"
+
+namespace tutti::python {
+
+/// Seconds as Python passes them; none: no limit.
+using Seconds = std::optional<double>;
+
+/// A request that may be given up with the GIL held: ending it can need other threads.
+struct Pending {
+  Request request;
+  explicit Pending(Request started) : request(std::move(started)) {}
+  Pending(const Pending&) = delete;
+  Pending& operator=(const Pending&) = delete;
+  ~Pending();
+};
+
+/// Waits for a request with the GIL held on entry and exit. Throws Timeout, what the operation failed with, and what a
+/// signal handler raised (KeyboardInterrupt): the request is then still pending, and given up when it is destroyed.
+void wait(Request& request, Seconds timeout);
+
+/// A started operation in Python's hands: it keeps its buffers alive until it is complete.
+class Started {
+ public:
+  Started(Request request, std::unique_ptr<Prepared> prepared, nanobind::object result);
+  Started(const Started&) = delete;
+  Started& operator=(const Started&) = delete;
+  ~Started();
+
+  /// The result, once complete; what the operation failed with, each time it is asked.
+  nanobind::object wait(Seconds timeout);
+  bool test();
+  int fileno();
+
+  /// The place of the first that is complete; requests.size() when none is pending.
+  static std::size_t wait_any(const std::vector<Started*>& started, Seconds timeout);
+
+ private:
+  template <class Work>
+  void settle(Work work);
+
+  nanobind::object result_;
+  std::unique_ptr<Prepared> prepared_;  // none once complete
+  std::exception_ptr failure_;
+  bool given_up_ = false;  // a time-out or a signal ended a wait: dropping it does not block
+  Pending pending_;        // last: its operation ends before its buffers go
+};
+
+}  // namespace tutti::python

@@ -1,0 +1,315 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The collectives on arrays: numpy's, and every other buffer.
+
+What holds for every method here: what is sent may be any buffer, a number or a (nested) list, which become an array;
+what is received is written into a contiguous, writable buffer of the same elements. ``algorithm`` overrides the table's
+choice for this call, as ``tutti plan list`` names them (agreed). The i-forms return a `Request`; leave their buffers
+alone until it is complete. All raise `Error` with the cause "usage" before anything is sent, `Mismatch` when the ranks'
+calls do not belong together, and `PeerLost`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from tutti.errors import Error
+from tutti.operations import SUM, Operation
+from tutti.requests import Request
+
+# The engine's numbers of the collectives.
+_BARRIER, _BCAST, _REDUCE, _ALLREDUCE, _GATHER, _GATHERV = range(6)
+_SCATTER, _SCATTERV, _ALLGATHER, _ALLGATHERV, _ALLTOALL, _ALLTOALLV = range(6, 12)
+
+
+def _sendable(value):
+    """What can be sent as it is; numbers and lists become an array."""
+    if isinstance(value, np.ndarray):
+        return value
+    try:
+        memoryview(value).release()
+    except TypeError:
+        return np.asarray(value)
+    return value
+
+
+def _array(value) -> np.ndarray:
+    return value if isinstance(value, np.ndarray) else np.asarray(memoryview(value))
+
+
+def _numbers(values: Sequence[int] | None) -> list[int] | None:
+    return None if values is None else [int(value) for value in values]
+
+
+def _operation(op: Operation, send):
+    if not isinstance(op, Operation):
+        raise Error(f"op must be an operation, such as tutti.SUM, not {op!r}; wrap a function by tutti.op(function)")
+    return op.over(_array(send).dtype)
+
+
+def _room(send, counts: Sequence[int] | None, offsets: Sequence[int] | None, total: int | None = None) -> np.ndarray:
+    """A new array for blocks of what `send` holds."""
+    if counts is None:
+        raise Error("this rank must pass counts, one number per rank")
+    if offsets is not None:
+        raise Error("pass recv when you pass offsets: they do not say how long it is")
+    return np.empty(sum(counts) if total is None else total, _array(send).dtype)
+
+
+class Collectives:
+    """The part of `Group` that works on arrays."""
+
+    __slots__ = ()
+
+    def _run(self, kind, send, recv, op=None, root=0, algorithm="", *counts):
+        self._handle.run(kind, send, recv, op, root, algorithm, *counts)
+        return recv
+
+    def _start(self, kind, send, recv, op=None, root=0, algorithm="", *counts) -> Request:
+        return Request(self._handle.start(kind, send, recv, op, root, algorithm, *counts))
+
+    def barrier(self, *, algorithm: str = "") -> None:
+        """Returns when all ranks have called it."""
+        self._run(_BARRIER, None, None, None, 0, algorithm)
+
+    def ibarrier(self, *, algorithm: str = "") -> Request:
+        """Starts a `barrier`."""
+        return self._start(_BARRIER, None, None, None, 0, algorithm)
+
+    def bcast(self, buffer, root: int = 0, *, algorithm: str = ""):
+        """Gives everybody the root's elements and returns buffer.
+
+        buffer: the root's is sent, everybody else's filled. Agreed: length, type, root.
+        """
+        return self._run(_BCAST, None, buffer, None, root, algorithm)
+
+    def ibcast(self, buffer, root: int = 0, *, algorithm: str = "") -> Request:
+        """Starts a `bcast`."""
+        return self._start(_BCAST, None, buffer, None, root, algorithm)
+
+    def _reduce(self, kind, send, recv, op, root, algorithm):
+        send, same = _sendable(send), recv is send
+        if kind == _REDUCE and self.rank != root:
+            recv = None
+        elif recv is None:
+            like = _array(send)
+            recv = np.empty(like.shape, like.dtype)
+        return kind, recv if same and recv is not None else send, recv, _operation(op, send), root, algorithm
+
+    def allreduce(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines everybody's arrays element by element and returns recv, on all ranks.
+
+        recv: as send; None: a new array; send itself: in place (then on all ranks). Agreed: length, type, op.
+        """
+        return self._run(*self._reduce(_ALLREDUCE, send, recv, op, 0, algorithm))
+
+    def iallreduce(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts an `allreduce`."""
+        return self._start(*self._reduce(_ALLREDUCE, send, recv, op, 0, algorithm))
+
+    def reduce(self, send, recv=None, op: Operation = SUM, root: int = 0, *, algorithm: str = ""):
+        """Combines everybody's arrays element by element and returns recv at the root, None elsewhere.
+
+        recv: at the root as send; None: a new array; send itself: in place. Not used elsewhere. Agreed: length, type,
+        op, root.
+        """
+        return self._run(*self._reduce(_REDUCE, send, recv, op, root, algorithm))
+
+    def ireduce(self, send, recv=None, op: Operation = SUM, root: int = 0, *, algorithm: str = "") -> Request:
+        """Starts a `reduce`."""
+        return self._start(*self._reduce(_REDUCE, send, recv, op, root, algorithm))
+
+    def _gather(self, kind, send, recv, root, algorithm):
+        send = _sendable(send)
+        if kind == _GATHER and self.rank != root:
+            recv = None
+        elif recv is None:
+            like = _array(send)
+            recv = np.empty((self.size, *like.shape), like.dtype)
+        return kind, send, recv, None, root, algorithm
+
+    def gather(self, send, recv=None, root: int = 0, *, algorithm: str = ""):
+        """Collects everybody's arrays by rank and returns recv at the root, None elsewhere.
+
+        recv: at the root size times as many elements as send; None: a new array (size, *send.shape); send itself: in
+        place, the root's block already lies in it. Not used elsewhere. Agreed: length, type, root.
+        """
+        return self._run(*self._gather(_GATHER, send, recv, root, algorithm))
+
+    def igather(self, send, recv=None, root: int = 0, *, algorithm: str = "") -> Request:
+        """Starts a `gather`."""
+        return self._start(*self._gather(_GATHER, send, recv, root, algorithm))
+
+    def allgather(self, send, recv=None, *, algorithm: str = ""):
+        """Collects everybody's arrays by rank and returns recv, on all ranks.
+
+        recv: size times as many elements as send; None: a new array (size, *send.shape); send itself: in place, each
+        block already lies in it (then on all ranks). Agreed: length, type.
+        """
+        return self._run(*self._gather(_ALLGATHER, send, recv, 0, algorithm))
+
+    def iallgather(self, send, recv=None, *, algorithm: str = "") -> Request:
+        """Starts an `allgather`."""
+        return self._start(*self._gather(_ALLGATHER, send, recv, 0, algorithm))
+
+    def _scatter(self, send, recv, root, algorithm):
+        if self.rank != root:
+            return _SCATTER, None, recv, None, root, algorithm
+        send = _sendable(send)
+        if recv is None:
+            like = _array(send)
+            if like.ndim == 0 or like.shape[0] % self.size != 0:
+                raise Error(f"scatter: send has the shape {like.shape}, which {self.size} ranks cannot share equally")
+            rows = like.shape[0] // self.size
+            shape = like.shape[1:] if rows == 1 and like.ndim > 1 else (rows, *like.shape[1:])
+            recv = np.empty(shape, like.dtype)
+        return _SCATTER, send, recv, None, root, algorithm
+
+    def scatter(self, send=None, recv=None, root: int = 0, *, algorithm: str = ""):
+        """Hands the blocks of the root's array out by rank and returns recv.
+
+        send: at the root size times as many elements as recv; not used elsewhere. recv: this rank's block; None at the
+        root: a new array; send itself at the root: its block stays where it is. Agreed: length of recv, type, root.
+        """
+        return self._run(*self._scatter(send, recv, root, algorithm))
+
+    def iscatter(self, send=None, recv=None, root: int = 0, *, algorithm: str = "") -> Request:
+        """Starts a `scatter`."""
+        return self._start(*self._scatter(send, recv, root, algorithm))
+
+    def _alltoall(self, send, recv, algorithm):
+        send = _sendable(send)
+        if recv is None:
+            like = _array(send)
+            recv = np.empty(like.shape, like.dtype)
+        return _ALLTOALL, send, recv, None, 0, algorithm
+
+    def alltoall(self, send, recv=None, *, algorithm: str = ""):
+        """Sends block j of send to rank j, fills block i of recv from rank i, and returns recv.
+
+        send, recv: size blocks of one length; None: a new array; send itself: in place (then on all ranks). Agreed:
+        length, type.
+        """
+        return self._run(*self._alltoall(send, recv, algorithm))
+
+    def ialltoall(self, send, recv=None, *, algorithm: str = "") -> Request:
+        """Starts an `alltoall`."""
+        return self._start(*self._alltoall(send, recv, algorithm))
+
+    def _gatherv(self, kind, send, recv, counts, offsets, root, algorithm):
+        send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
+        if kind == _GATHERV and self.rank != root:
+            return kind, send, None, None, root, algorithm
+        if recv is None:
+            recv = _room(send, counts, offsets)
+        return kind, send, recv, None, root, algorithm, None, None, counts, offsets
+
+    def gatherv(self, send, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""):
+        """Collects arrays of different lengths and returns recv at the root, None elsewhere.
+
+        counts, offsets: one number per rank at the root, in elements of recv (offsets None: side by side); not used
+        elsewhere, like recv. recv None: a new array of sum(counts) elements. Agreed: type, root; each send has the
+        length that the root's counts name.
+        """
+        return self._run(*self._gatherv(_GATHERV, send, recv, counts, offsets, root, algorithm))
+
+    def igatherv(self, send, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = "") -> Request:
+        """Starts a `gatherv`."""
+        return self._start(*self._gatherv(_GATHERV, send, recv, counts, offsets, root, algorithm))
+
+    def allgatherv(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = ""):
+        """Collects arrays of different lengths and returns recv, on all ranks.
+
+        counts, offsets: one number per rank, in elements of recv (offsets None: side by side). recv None: a new array
+        of sum(counts) elements. Agreed: counts, type.
+        """
+        return self._run(*self._gatherv(_ALLGATHERV, send, recv, counts, offsets, 0, algorithm))
+
+    def iallgatherv(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = "") -> Request:
+        """Starts an `allgatherv`."""
+        return self._start(*self._gatherv(_ALLGATHERV, send, recv, counts, offsets, 0, algorithm))
+
+    def _scatterv(self, send, recv, counts, offsets, root, algorithm):
+        if self.rank != root:
+            return _SCATTERV, None, recv, None, root, algorithm
+        send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
+        if recv is None:
+            if counts is None or len(counts) != self.size:
+                raise Error("scatterv: the root must pass counts, one number per rank")
+            recv = np.empty(counts[self.rank], _array(send).dtype)
+        return _SCATTERV, send, recv, None, root, algorithm, counts, offsets
+
+    def scatterv(self, send=None, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""):
+        """Hands blocks of different lengths out and returns recv.
+
+        send, counts, offsets: at the root, one number per rank in elements of send (offsets None: side by side); not
+        used elsewhere. recv: as many elements as the root's counts name; None at the root: a new array. Agreed: type,
+        root.
+        """
+        return self._run(*self._scatterv(send, recv, counts, offsets, root, algorithm))
+
+    def iscatterv(
+        self, send=None, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""
+    ) -> Request:
+        """Starts a `scatterv`."""
+        return self._start(*self._scatterv(send, recv, counts, offsets, root, algorithm))
+
+    def _alltoallv(self, send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm):
+        send = _sendable(send)
+        send_counts, recv_counts = _numbers(send_counts), _numbers(recv_counts)
+        send_offsets, recv_offsets = _numbers(send_offsets), _numbers(recv_offsets)
+        if recv is None:
+            recv = _room(send, recv_counts, recv_offsets)
+        return _ALLTOALLV, send, recv, None, 0, algorithm, send_counts, send_offsets, recv_counts, recv_offsets
+
+    def alltoallv(
+        self,
+        send,
+        send_counts,
+        recv=None,
+        recv_counts=None,
+        send_offsets=None,
+        recv_offsets=None,
+        *,
+        algorithm: str = "",
+    ):
+        """Sends send_counts[j] elements to rank j, receives recv_counts[i] from rank i, and returns recv.
+
+        Counts and offsets: one number per rank, in elements (offsets None: side by side). recv None: a new array of
+        sum(recv_counts) elements; send itself: in place by recv_counts (then on all ranks). Agreed: type; each send
+        count is its receiver's recv count.
+        """
+        return self._run(*self._alltoallv(send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm))
+
+    def ialltoallv(
+        self,
+        send,
+        send_counts,
+        recv=None,
+        recv_counts=None,
+        send_offsets=None,
+        recv_offsets=None,
+        *,
+        algorithm: str = "",
+    ) -> Request:
+        """Starts an `alltoallv`."""
+        return self._start(
+            *self._alltoallv(send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm)
+        )
+
+    def send(self, data, to: int, tag: int = 0) -> None:
+        """Sends elements to another rank, whose `recv` has the same length, type and tag. Messages stay in order."""
+        self.isend(data, to, tag).wait()
+
+    def isend(self, data, to: int, tag: int = 0) -> Request:
+        """Starts a `send`."""
+        return Request(self._handle.start_send(_sendable(data), to, tag))
+
+    def recv(self, buffer, source: int, tag: int = 0):
+        """Receives elements from another rank into buffer, which has the message's length, and returns it."""
+        return self.irecv(buffer, source, tag).wait()
+
+    def irecv(self, buffer, source: int, tag: int = 0) -> Request:
+        """Starts a `recv`."""
+        return Request(self._handle.start_recv(buffer, source, tag))

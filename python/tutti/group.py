@@ -1,0 +1,73 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Groups of processes."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from tutti import _core
+from tutti.collectives import Collectives
+from tutti.objects import Objects
+
+
+class Group(Collectives, Objects):
+    """A group of processes and its collectives.
+
+    One thread at a time starts operations on a group; any thread may wait. Collectives are called by all ranks of the
+    group in the same order; what a method calls agreed is the same on all of them.
+    """
+
+    __slots__ = ("_handle", "_rank", "_size")
+
+    def __init__(self, handle: _core.Group):
+        """Used by `world` and by the methods that make groups."""
+        self._handle = handle
+        self._rank = handle.rank
+        self._size = handle.size
+
+    @property
+    def rank(self) -> int:
+        """This process's position in the group."""
+        return self._rank
+
+    @property
+    def size(self) -> int:
+        """The number of processes."""
+        return self._size
+
+    @property
+    def name(self) -> str:
+        """A name for messages: "world", "world/split 2"."""
+        return self._handle.name
+
+    def __repr__(self) -> str:
+        """``<tutti.Group world, rank 0 of 4>``."""
+        return f"<tutti.Group {self.name}, rank {self._rank} of {self._size}>"
+
+    def split(self, colour: int, key: int = 0) -> Group | None:
+        """The ranks with the same colour, ordered by key, then by rank here; None for a negative colour. Collective."""
+        return _group(self._handle.split(colour, key))
+
+    def dup(self) -> Group:
+        """The same ranks with an order of operations of their own. Collective."""
+        return Group(self._handle.dup())
+
+    def node(self) -> Group:
+        """The ranks on this rank's host. Collective."""
+        return Group(self._handle.node())
+
+    def subgroup(self, ranks: Sequence[int]) -> Group | None:
+        """The ranks listed, in that order; None for those not in it. Collective over this group. Agreed: the list."""
+        return _group(self._handle.subgroup([int(rank) for rank in ranks]))
+
+
+def _group(handle: _core.Group | None) -> Group | None:
+    return None if handle is None else Group(handle)
+
+
+def world() -> Group:
+    """All processes of the job; a program that was started alone is a world of one.
+
+    The first call finds the other processes (communicates). Raises `Error` for a wrong environment.
+    """
+    return Group(_core.world())

@@ -1,0 +1,82 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""How two elements become one: the built-in reductions, and reductions by a function of one's own."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+import numpy as np
+
+from tutti import _core
+from tutti.errors import Error
+
+_USER = 13
+_LOCATED_BYTES = 16
+
+
+class Operation:
+    """A reduction that `reduce` and `allreduce` take as ``op``: a constant such as ``tutti.SUM``, or made by `op`."""
+
+    def __init__(self, name: str, code: int, function: Callable | None = None, commutative: bool = True):
+        """Used by this module; call `op` to make one of your own."""
+        self._name = name
+        self._function = function
+        self._commutative = commutative
+        self._handle = _core.Operation(code)
+
+    def __repr__(self) -> str:
+        """``tutti.SUM`` and the like."""
+        return f"tutti.{self._name}"
+
+    def over(self, dtype: np.dtype) -> _core.Operation:
+        """The operation as the engine runs it on elements of one dtype."""
+        if self._function is None:
+            if self._name in ("MINLOC", "MAXLOC"):
+                _expect_located(self, dtype)
+            return self._handle
+        function = self._function
+
+        def apply(lower, higher):
+            target = np.frombuffer(higher, dtype)
+            target[...] = function(np.frombuffer(lower, dtype), target)
+
+        return _core.Operation(_USER, self._commutative, apply)
+
+
+def _expect_located(operation: Operation, dtype: np.dtype) -> None:
+    if dtype.names == ("value", "index") and dtype.itemsize == _LOCATED_BYTES and dtype["index"] == np.dtype("i8"):
+        return
+    raise Error(
+        f"{operation!r} needs elements with the fields value and index (int64) in 16 bytes, not {dtype}; "
+        "make the array with the dtype tutti.located('f8')"
+    )
+
+
+def op(function: Callable[[np.ndarray, np.ndarray], object], commutative: bool = True) -> Operation:
+    """Makes a reduction of a function of two arrays.
+
+    ``function(lower, higher)`` gets two arrays of equal length, the first from the lower ranks, and returns what
+    combines them element by element. It must be associative; say so when it does not commute. It may be called in
+    pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises is raised by the call
+    or wait on the rank where it happened, when the operation is complete.
+    """
+    return Operation(f"op({getattr(function, '__name__', function)!s})", _USER, function, commutative)
+
+
+def located(dtype) -> np.dtype:
+    """The dtype of the elements of MINLOC and MAXLOC: ``value`` of ``dtype``, and ``index``, an int64."""
+    return np.dtype({"names": ["value", "index"], "formats": [dtype, "i8"], "offsets": [0, 8], "itemsize": 16})
+
+
+SUM = Operation("SUM", 1)
+PROD = Operation("PROD", 2)
+MIN = Operation("MIN", 3)
+MAX = Operation("MAX", 4)
+LAND = Operation("LAND", 5)
+LOR = Operation("LOR", 6)
+LXOR = Operation("LXOR", 7)
+BAND = Operation("BAND", 8)
+BOR = Operation("BOR", 9)
+BXOR = Operation("BXOR", 10)
+MINLOC = Operation("MINLOC", 11)
+MAXLOC = Operation("MAXLOC", 12)

@@ -1,0 +1,95 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Started operations."""
+
+from __future__ import annotations
+
+import asyncio
+import time
+from collections.abc import Generator, Sequence
+
+from tutti import _core
+from tutti.errors import Error, Timeout
+
+
+class Request:
+    """A started operation. It keeps its buffers alive; they are yours again when a wait has returned or raised anything
+    but `Timeout` and KeyboardInterrupt.
+
+        request = group.iallreduce(send)
+        compute()
+        total = request.wait()
+
+    Inside asyncio, ``total = await request``. Dropping a pending request waits for it; after a time-out or Ctrl-C it
+    gives the operation up instead, which breaks the group.
+    """
+
+    __slots__ = ("_handle",)
+
+    def __init__(self, handle: _core.Request):
+        """Used by the i-forms of `Group`."""
+        self._handle = handle
+
+    def wait(self, timeout: float | None = None):
+        """Waits for the end and returns what the blocking form would have returned.
+
+        timeout: seconds; None: no limit. Raises `Timeout` when it runs out (the request is then still pending: wait
+        again, or drop it), and what the operation failed with. Ctrl-C works; other threads run meanwhile.
+        """
+        return self._handle.wait(timeout)
+
+    def test(self) -> bool:
+        """Moves things on; True when the operation is complete. Raises what it failed with. Does not block."""
+        return self._handle.test()
+
+    def fileno(self) -> int:
+        """A descriptor that becomes readable when the operation is complete, for select, poll and event loops.
+
+        It belongs to the request: do not close it. Asking for it starts the library's progress thread. Raises `Error`
+        for a request that is complete already.
+        """
+        return self._handle.fileno()
+
+    def __await__(self) -> Generator:
+        """Waits inside asyncio's loop, which runs meanwhile; one task at a time per request."""
+        if not self.test():
+            yield from self._readable().__await__()
+        return self.wait()
+
+    async def _readable(self) -> None:
+        loop = asyncio.get_running_loop()
+        descriptor = self.fileno()
+        readable = asyncio.Event()
+        loop.add_reader(descriptor, readable.set)
+        try:
+            await readable.wait()
+        finally:
+            loop.remove_reader(descriptor)
+
+
+def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
+    """Waits for all and returns their results in order.
+
+    timeout: seconds for all together. Raises the first failure found, after all are complete or failed; `Timeout`
+    leaves the rest pending.
+    """
+    until = None if timeout is None else time.monotonic() + timeout
+    results, failure = [], None
+    for request in requests:
+        try:
+            results.append(request.wait(None if until is None else max(0.0, until - time.monotonic())))
+        except Timeout:
+            raise
+        except Error as error:
+            failure = failure or error
+    if failure is not None:
+        raise failure
+    return results
+
+
+def wait_any(requests: Sequence[Request], timeout: float | None = None) -> int | None:
+    """Waits for one that is complete and returns its place; None when none is pending (collected ones are passed over).
+
+    Raises what that one failed with, and `Timeout`.
+    """
+    place = _core.wait_any([request._handle for request in requests], timeout)
+    return None if place == len(requests) else place

@@ -1,0 +1,87 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Wrong calls: those found before anything is sent leave the group intact; ranks that disagree break theirs alone."""
+
+import pickle
+
+import numpy as np
+import tutti
+
+GROUP = tutti.world()
+RANK, SIZE = GROUP.rank, GROUP.size
+
+
+def refuses(part_of_text, call, *arguments, **options):
+    """The call raises Error with the cause "usage", and the text helps."""
+    try:
+        call(*arguments, **options)
+    except tutti.Error as error:
+        assert error.cause == "usage", error.cause
+        assert part_of_text in str(error), str(error)
+        assert error.peer is None
+        again = pickle.loads(pickle.dumps(error))
+        assert (type(again), str(again), again.cause) == (type(error), str(error), error.cause)
+    else:
+        raise AssertionError(f"{call} with {arguments} {options} did not raise")
+
+
+def check_refused():
+    ones = np.ones(4)
+    refuses("root", GROUP.bcast, ones, SIZE)
+    refuses("recv has", GROUP.allreduce, ones, np.ones(4, "f4"))
+    refuses("recv has", GROUP.allreduce, ones, np.ones((2, 2)))
+    refuses("elements", GROUP.allgather, ones, np.ones(4 * SIZE + 1))
+    refuses("contiguous", GROUP.allreduce, ones, np.ones(8)[::2])
+    refuses("read-only", GROUP.allreduce, ones, np.frombuffer(bytes(32)))
+    refuses("must be", GROUP.allreduce, ones, [1, 2, 3, 4])
+    refuses("_object", GROUP.allreduce, np.array([None]))
+    refuses("tutti.op", GROUP.allreduce, ones, op=max)
+    refuses("located", GROUP.allreduce, ones, op=tutti.MINLOC)
+    refuses("band", GROUP.allreduce, ones, op=tutti.BAND)
+    refuses("no such thing", GROUP.allreduce, ones, algorithm="no such thing")
+    refuses("counts", GROUP.allgatherv, ones)
+    refuses("counts", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4] * (SIZE + 1))
+    refuses("does not lie in recv", GROUP.allgatherv, ones, np.ones(4 * SIZE - 1), [4] * SIZE)
+    refuses("overlap", GROUP.allreduce, *overlapping())
+    refuses("one object per rank", GROUP.alltoall_object, [1] * (SIZE + 1))
+    refuses("no such rank", GROUP.send, ones, SIZE)
+    refuses("recv", GROUP.scatter, None, None, (RANK + 1) % SIZE) if SIZE > 1 else None
+    refuses("complete", finished().fileno)
+    assert GROUP.allreduce(1) == SIZE
+
+
+def overlapping():
+    """Two arrays that share some of their memory."""
+    whole = np.ones(5)
+    return whole[1:], whole[:-1]
+
+
+def finished():
+    """A request whose end has been collected."""
+    request = GROUP.ibarrier()
+    request.wait()
+    return request
+
+
+def check_mismatch():
+    group = GROUP.dup()
+    try:
+        if RANK == 0:
+            group.allreduce(np.ones(3))
+        else:
+            group.allreduce(np.ones(4))
+    except tutti.Error as error:
+        assert isinstance(error, tutti.Mismatch) or error.cause == "broken", repr(error)
+    else:
+        raise AssertionError("lengths that differ were not noticed")
+    try:
+        group.barrier()
+    except tutti.Error as error:
+        assert error.cause in ("mismatch", "broken")
+    else:
+        raise AssertionError("the group is not broken")
+    assert GROUP.allreduce(1) == SIZE
+
+
+check_refused()
+if SIZE > 1:
+    check_mismatch()

@@ -1,0 +1,141 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Requests: tests, time-outs, descriptors, asyncio, threads, buffers that nobody else keeps."""
+
+import asyncio
+import gc
+import select
+import threading
+import time
+
+import numpy as np
+import tutti
+
+GROUP = tutti.world()
+RANK, SIZE = GROUP.rank, GROUP.size
+
+
+def check_forms():
+    request = GROUP.iallreduce(np.ones(4))
+    result = request.wait()
+    assert (result == SIZE).all()
+    assert request.wait() is result  # as often as one likes
+    assert request.test()
+    request = GROUP.ibarrier()
+    while not request.test():
+        pass
+    request = GROUP.ibarrier()
+    ready, _, _ = select.select([request], [], [], 60)
+    assert ready == [request]
+    assert request.test()
+
+
+def check_many():
+    requests = [GROUP.iallreduce(np.array([i])) for i in range(100)]
+    gc.collect()  # the requests alone keep the arrays
+    assert [int(result[0]) for result in tutti.wait_all(requests)] == [i * SIZE for i in range(100)]
+    requests = [GROUP.ibarrier() for _ in range(10)]
+    seen = {tutti.wait_any(requests) for _ in requests}
+    assert seen == set(range(10))
+    assert tutti.wait_any(requests) is None
+    assert tutti.wait_all([]) == []
+
+
+def raises_timeout(wait):
+    before = time.monotonic()
+    try:
+        wait()
+    except tutti.Timeout as error:
+        assert error.cause == "timeout"
+        assert time.monotonic() - before < 10
+        return True
+    return False
+
+
+def check_time_out():
+    """Rank 0 lets the others wait until they have seen their time run out."""
+    if RANK == 0:
+        for rank in range(1, SIZE):
+            GROUP.recv_object(rank)
+        GROUP.barrier()
+        return
+    request = GROUP.ibarrier()
+    assert raises_timeout(lambda: request.wait(0.02))
+    assert raises_timeout(lambda: request.wait(timeout=0))
+    assert raises_timeout(lambda: tutti.wait_all([request], 0.02))
+    assert raises_timeout(lambda: tutti.wait_any([request], 0.08))
+    assert not request.test()
+    GROUP.send_object("go on", 0)
+    request.wait(60)
+
+
+async def talk(group):
+    """Two collectives and a clock that ticks meanwhile."""
+    ticks = 0
+
+    async def tick():
+        nonlocal ticks
+        while True:
+            await asyncio.sleep(0.005)
+            ticks += 1
+
+    clock = asyncio.ensure_future(tick())
+    if RANK == 0:
+        await asyncio.sleep(0.2)
+    first, second = group.iallreduce(np.array([1.0])), group.iallgather(np.array([RANK]))
+    total, ranks = await asyncio.gather(wait(first), wait(second))
+    clock.cancel()
+    assert total[0] == SIZE
+    assert (ranks.ravel() == np.arange(SIZE)).all()
+    assert await first is total  # complete already
+    assert SIZE == 1 or ticks > 5
+
+
+async def wait(request):
+    """A coroutine of an awaitable."""
+    return await request
+
+
+def check_threads():
+    """A thread that waits leaves the interpreter to the others."""
+    group = GROUP.dup()
+    request = group.ibarrier()
+    results = []
+    thread = threading.Thread(target=lambda: results.append(request.wait()))
+    if RANK == 0:
+        GROUP.barrier()  # the others' threads wait for rank 0's operation, which has started: nothing blocks this one
+    else:
+        GROUP.barrier()
+    thread.start()
+    thread.join(60)
+    assert results == [None]
+
+
+def check_overlap():
+    """A rank computes while the others' thread waits in a blocking call."""
+    group = GROUP.dup()
+    counted = 0
+    if RANK == 0:
+        for rank in range(1, SIZE):
+            GROUP.recv_object(rank)
+        group.barrier()
+        return
+    thread = threading.Thread(target=group.barrier)
+    thread.start()
+    until = time.monotonic() + 0.1
+    while time.monotonic() < until:
+        counted += 1
+    assert counted > 100
+    GROUP.send_object(counted, 0)
+    thread.join(60)
+    assert not thread.is_alive()
+
+
+check_forms()
+check_many()
+check_time_out()
+asyncio.run(talk(GROUP))
+check_threads()
+check_overlap()
+del_me = GROUP.iallreduce(np.ones(10))
+del del_me  # waits
+GROUP.barrier()

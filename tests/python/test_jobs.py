@@ -1,0 +1,28 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The Python package on real processes."""
+
+import signal
+import subprocess
+
+import pytest
+from jobs import SIZES, command, run
+
+
+@pytest.mark.parametrize("size", SIZES)
+@pytest.mark.parametrize("program", ["collectives.py", "objects.py", "requests.py", "errors.py"])
+def test_program(size, program):
+    run(size, program)
+
+
+def test_control_c_ends_a_wait():
+    run(2, "interrupted.py")
+
+
+def test_the_time_limit_holds_for_blocking_calls():
+    run(3, "limited.py", TUTTI_TIMEOUT="0.3")
+
+
+def test_survivors_learn_of_a_death():
+    done = subprocess.run(command(3, "lost.py"), capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == 128 + signal.SIGKILL, done.stdout + done.stderr
+    assert "rank 1" in done.stderr
