@@ -46,7 +46,8 @@ std::string Server::objection(const Guest& guest, const launch::Hello& hello) co
   if (hello.purpose == launch::Purpose::control) return seat_objection(hello);
   const Place& seat = place(hello.rank);
   if (seat.seat != Seat::joining || seat.pid != guest.connection.peer().pid)
-    return name(hello.rank) + " opened a lifeline without joining first";
+    // The job may have been given up between a rank's two connections: that is the reason it can use.
+    return hopeless_.empty() ? name(hello.rank) + " opened a lifeline without joining first" : hopeless_;
   return {};
 }
 

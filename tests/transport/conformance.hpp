@@ -26,6 +26,7 @@ constexpr int most_ranks = 32;
 
 /// Memory that all ranks of a run see, also when they are processes.
 struct Shared {
+  std::atomic<int> connected{0};  // processes: all know whether they can read each other before anyone leaves
   std::atomic<int> arrived{0};
   std::atomic<bool> dead[most_ranks] = {};
   std::atomic<bool> condemned[most_ranks] = {};

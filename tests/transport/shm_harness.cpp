@@ -2,6 +2,7 @@
 // The conformance suite over shm: ranks as forked processes on one segment, with and without single copy.
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <sched.h>
 #include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
@@ -122,6 +123,8 @@ class Processes final : public Harness {
       options.piece = piece_;
       options.wake = [&](Peer peer) { waiting.ring(peer); };
       const auto transport = shm::connect(segment, rank, options);
+      shared.connected.fetch_add(1, std::memory_order_acq_rel);  // partner: the load of the others
+      while (shared.connected.load(std::memory_order_acquire) < segment->size() && !shared.failed.load()) sched_yield();
       const bool expected = reading_ != Reading::switched_off;
       check(transport->capabilities().single_copy == expected, transport->capabilities().why);
       if (reading_ == Reading::forbidden_later) forbid_reading();
