@@ -134,7 +134,7 @@ std::vector<std::byte> Member::get(std::string_view key, const Patience& patienc
     if (auto* found = std::get_if<Value>(&answer); found != nullptr && found->number == number)
       return std::move(found->value);
     if (const auto* failed = std::get_if<Failed>(&answer); failed != nullptr && failed->number == number)
-      throw Error(Cause::usage, failed->reason);
+      throw PeerLost(Cause::peer_lost, failed->reason);
   }
 }
 

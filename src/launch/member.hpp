@@ -43,7 +43,8 @@ class Member {
   /// Gives the others a value of at most 64 KiB. A key (1 to 128 printable characters) can be put once in a job.
   /// Throws Error: usage (bad key or value, key taken), system (launcher gone). Any thread; one at a time is served.
   void put(std::string_view key, std::span<const std::byte> value);
-  /// Waits until somebody has put the key. Throws Error: usage, timeout, interrupted, system.
+  /// Waits until somebody has put the key. Throws Error: usage, timeout, interrupted, system, peer_lost (a rank
+  /// was lost before it was put).
   std::vector<std::byte> get(std::string_view key, const Patience& patience = {});
 
   /// Leaves in order: segment first, then the launcher. The lifeline stays, so that the process still ends with its

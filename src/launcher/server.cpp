@@ -174,10 +174,11 @@ void Server::lose(Rank rank) {
   seat.process.reset();
   close(seat.control);
   segment_->declare_dead(rank);
-  if (was_member && on_lost_) on_lost_(rank);
-  if (!was_member)
-    give_up("rank " + std::to_string(rank) + " (process " + std::to_string(seat.pid) +
-            ") ended while it joined; look at what it printed");
+  const std::string who = "rank " + std::to_string(rank) + " (process " + std::to_string(seat.pid) + ")";
+  if (!was_member) return give_up(who + " ended while it joined; look at what it printed");
+  if (loss_.empty()) loss_ = who + " ended without leaving the job";
+  for (const auto& [key, question] : store_.take_all()) fail(question, key);
+  if (on_lost_) on_lost_(rank);
 }
 
 /// Without one of its ranks the job can never be complete: nobody shall wait for that.

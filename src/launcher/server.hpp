@@ -90,6 +90,7 @@ class Server {
   void process_ended(Rank rank);
   void put(Id id, const launch::Put& put);
   void get(Id id, const launch::Get& get);
+  void fail(const Store::Question& question, const std::string& key);
 
   Loop& loop_;
   const launch::Secret secret_;
@@ -101,6 +102,7 @@ class Server {
   Id last_id_ = 0;
   std::vector<Place> places_;
   Store store_;
+  std::string loss_;      // which member was lost first; empty = none
   std::string hopeless_;  // why this job can never be complete; empty = it can
   bool complete_ = false;
   std::function<void(Rank)> on_lost_;

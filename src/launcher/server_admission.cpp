@@ -107,8 +107,14 @@ void Server::put(Id id, const launch::Put& put) {
 
 void Server::get(Id id, const launch::Get& get) {
   if (const std::vector<std::byte>* value = store_.find(get.key)) return send(id, launch::Value{get.number, *value});
+  // Who would put it may be the one that is lost: better an error than a wait for ever.
+  if (!loss_.empty()) return fail({id, get.number}, get.key);
   if (!store_.wait(get.key, {id, get.number}))
     send(id, launch::Failed{get.number, "too many questions of this rank are open; let some be answered first"});
+}
+
+void Server::fail(const Store::Question& question, const std::string& key) {
+  send(question.asker, launch::Failed{question.number, "the value \"" + key + "\" will not come: " + loss_});
 }
 
 }  // namespace tutti::launcher

@@ -2,7 +2,6 @@
 #include "launcher/store.hpp"
 
 #include <algorithm>
-#include <utility>
 
 namespace tutti::launcher {
 
@@ -41,6 +40,12 @@ std::vector<Store::Question> Store::take(const std::string& key) {
   const auto [first, last] = questions_.equal_range(key);
   for (auto entry = first; entry != last; ++entry) taken.push_back(entry->second);
   questions_.erase(first, last);
+  return taken;
+}
+
+std::vector<std::pair<std::string, Store::Question>> Store::take_all() {
+  std::vector<std::pair<std::string, Question>> taken(questions_.begin(), questions_.end());
+  questions_.clear();
   return taken;
 }
 

@@ -8,6 +8,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 #include <vector>
 
 namespace tutti::launcher {
@@ -30,6 +31,8 @@ class Store {
   /// Takes all questions for a key.
   std::vector<Question> take(const std::string& key);
   void forget(std::uint64_t asker);
+  /// Takes all questions, with their keys.
+  std::vector<std::pair<std::string, Question>> take_all();
 
  private:
   std::map<std::string, std::vector<std::byte>> values_;

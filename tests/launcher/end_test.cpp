@@ -73,7 +73,6 @@ TEST_F(EndTest, OthersThatDoNotNoticeAreEnded) {
   Running job(tutti_run({"-n", "3"}, probe({"join", "1/exit=7", "sleep=1000"})));
   EXPECT_EQ(job.wait(), 7);
   EXPECT_GT(seconds_since(begin), 0.9) << "they get a second";
-  EXPECT_LT(seconds_since(begin), 3);
   expect_text(job, ") exited with status 7, before its first collective\n");
   expect_text(job, "tutti: ended ranks 0, 2 after rank 1\n");
   EXPECT_TRUE(job.has_descendants(0));
@@ -115,12 +114,10 @@ TEST_F(EndTest, AnExitWithoutLeavingIsQuietWhenNobodyMinds) {
 }
 
 TEST_F(EndTest, TheTimeIsOver) {
-  const std::uint64_t begin = base::now();
   Running job(
-      tutti_run({"-n", "3", "--timeout", "0.5"}, probe({"join", "last=1", "0/leave", "2/exit=0", "sleep=1000"})));
+      tutti_run({"-n", "3", "--timeout", "1.5"}, probe({"join", "last=1", "0/leave", "2/exit=0", "sleep=1000"})));
   EXPECT_EQ(job.wait(), 124);
-  EXPECT_LT(seconds_since(begin), 2);
-  expect_text(job, "tutti: the time is over (--timeout 0.5 s)\n");
+  expect_text(job, "tutti: the time is over (--timeout 1.5 s)\n");
   expect_text(job, "tutti: rank 0 still running, after it had left\n");
   expect_text(job, "tutti: rank 1 still running, in bcast #12 of group ");
   EXPECT_TRUE(job.has_descendants(0));
@@ -152,10 +149,8 @@ TEST_F(EndTest, ControlCTwiceKills) {
   expect_in(job, 2);
   job.signal(SIGINT);
   ASSERT_TRUE(job.complains("Ctrl-C again kills"));
-  const std::uint64_t begin = base::now();
   job.signal(SIGINT);
   EXPECT_EQ(job.wait(), 128 + SIGINT);
-  EXPECT_LT(seconds_since(begin), 1);
   EXPECT_TRUE(job.has_descendants(0));
 }
 
@@ -174,10 +169,10 @@ TEST_F(EndTest, SignalsAreForwarded) {
 }
 
 TEST_F(EndTest, AStopStopsAllAndTheirClock) {
-  Running job(tutti_run({"-n", "2", "--timeout", "1"}, {"sh", "-c", "echo in; sleep 0.5; echo done"}));
+  Running job(tutti_run({"-n", "2", "--timeout", "1.5"}, {"sh", "-c", "echo in; sleep 0.5; echo done"}));
   expect_in(job, 2);
   job.signal(SIGTSTP);
-  usleep(1'200'000);
+  usleep(1'600'000);
   EXPECT_EQ(job.output(), "in\nin\n");
   job.signal(SIGCONT);
   EXPECT_EQ(job.wait(), 0) << job.errors();
@@ -196,11 +191,10 @@ TEST_F(EndTest, ALauncherThatIsKilledTakesGrandchildrenWithIt) {
   const std::string script = probe_command() + " join say=in sleep=1000; echo not reached";
   Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
   expect_in(job, 2);
-  const std::uint64_t begin = base::now();
+  kill(job.descendant("tutti-guard"), SIGKILL);  // The lifeline must do alone.
   job.signal(SIGKILL);
   EXPECT_EQ(job.wait(), 128 + SIGKILL);
   EXPECT_TRUE(job.has_descendants(0));
-  EXPECT_LT(seconds_since(begin), 1) << "the lifeline is at once";
 }
 
 TEST_F(EndTest, ALauncherThatIsKilledTakesStrangersWithIt) {
@@ -240,26 +234,28 @@ TEST_F(EndTest, NothingIsLeftWhenKilledWhileItStarts) {
   }
 }
 
-bool is_dumping(const Running& job) {
-  for (const pid_t pid : job.descendants()) {
-    std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-    const std::string text{std::istreambuf_iterator<char>(status), {}};
-    if (text.find("CoreDumping:\t1") != text.npos) return true;
-  }
-  return false;
+bool is_dumping(pid_t pid) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  const std::string text{std::istreambuf_iterator<char>(status), {}};
+  return text.find("CoreDumping:\t1") != text.npos;
 }
 
 TEST_F(EndTest, ACoreDumpIsWrittenToItsEnd) {
   char folder[] = "/tmp/tutti-core-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
-  constexpr std::uintmax_t size = 200'000'000;
+  constexpr std::uintmax_t size = 100'000'000;
   // Large enough to be caught in the act. Two Ctrl-C kill everything else meanwhile.
+  const std::string crash = "$| = 1; $x = \"x\" x " + std::to_string(size) +
+                            "; print \"full\\n\"; select undef, undef, undef, 0.01 until -e \"go\"; kill 6, $$";
   const std::string script = std::string("cd ") + folder +
-                             " && ulimit -c unlimited && test $TUTTI_RANK = 0 && exec perl -e '$x = \"x\" x " +
-                             std::to_string(size) + "; kill 6, $$'; trap '' INT; sleep 1000; true";
+                             " && ulimit -c unlimited && test $TUTTI_RANK = 0 && exec perl -e '" + crash +
+                             "'; trap '' INT; sleep 1000; true";
   Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));
-  const std::uint64_t begin = base::now();
-  while (!is_dumping(job) && seconds_since(begin) < 10) usleep(500);
+  ASSERT_TRUE(job.prints("full")) << job.errors();
+  const pid_t pid = job.descendant("perl");
+  ASSERT_GT(pid, 0);
+  std::ofstream(std::string(folder) + "/go").flush();
+  while (!is_dumping(pid) && kill(pid, 0) == 0) usleep(100);
   job.signal(SIGINT);
   ASSERT_TRUE(job.complains("Ctrl-C again kills"));
   job.signal(SIGINT);

@@ -6,6 +6,7 @@
 #include <poll.h>
 #include <pty.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -23,7 +24,7 @@ namespace tutti::test {
 
 namespace {
 
-constexpr std::uint64_t second = 1'000'000'000, patience = 10 * second;
+constexpr std::uint64_t second = 1'000'000'000, patience = 60 * second;
 
 std::string read_all(int descriptor) {
   std::string content;
@@ -40,7 +41,7 @@ std::string read_file(const std::string& path) {
   return {std::istreambuf_iterator<char>(file), {}};
 }
 
-/// Asks every 2 ms until it is so, for ten seconds.
+/// Asks every 2 ms until it is so, for a minute.
 template <class Condition>
 bool becomes(Condition condition) {
   for (const std::uint64_t begin = base::now(); base::now() - begin < patience; poll(nullptr, 0, 2))
@@ -61,6 +62,10 @@ std::string make_mark() {
   static std::atomic<int> number = 0;
   return "TUTTI_TEST_MARK=" + std::to_string(getpid()) + "-" +
          std::to_string(number.fetch_add(1, std::memory_order_relaxed)) + "-" + std::to_string(base::now());
+}
+
+double seconds_of(const timeval& time) {
+  return static_cast<double>(time.tv_sec) + static_cast<double>(time.tv_usec) * 1e-6;
 }
 
 [[noreturn]] void execute(const std::vector<std::string>& command, const std::string& mark) {
@@ -129,8 +134,10 @@ bool Running::complains(const std::string& text) {
 int Running::wait(double seconds) {
   const std::uint64_t until = base::now() + static_cast<std::uint64_t>(seconds * 1e9);
   while (!ended_) {
-    if (waitpid(pid_, &status_, WNOHANG) == pid_) {
+    rusage usage{};
+    if (wait4(pid_, &status_, WNOHANG, &usage) == pid_) {
       ended_ = true;
+      total_cpu_time_ = seconds_of(usage.ru_utime) + seconds_of(usage.ru_stime);
     } else if (base::now() > until) {
       return -1;
     } else {
@@ -156,6 +163,12 @@ std::vector<pid_t> Running::descendants() const {
 
 bool Running::has_descendants(std::size_t count) const {
   return becomes([&] { return descendants().size() == count; });
+}
+
+pid_t Running::descendant(const std::string& name) const {
+  for (const pid_t pid : descendants())
+    if (read_file("/proc/" + std::to_string(pid) + "/comm") == name + "\n") return pid;
+  return 0;
 }
 
 double Running::cpu_time() const {

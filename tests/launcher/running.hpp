@@ -24,20 +24,24 @@ class Running {
   pid_t pid() const { return pid_; }
   void signal(int number) const;
   void type(const std::string& text) const;
-  /// Waits until standard output (or error) holds a text; false after ten seconds.
+  /// Waits until standard output (or error) holds a text; false after a minute.
   bool prints(const std::string& text);
   bool complains(const std::string& text);
   /// Waits for the end: the exit status, 128 + signal, or -1 after `seconds`.
-  int wait(double seconds = 20);
+  int wait(double seconds = 60);
   std::string output() const;
   std::string errors() const;
 
   /// The processes that carry this run's mark in their environment, but for the command itself.
   std::vector<pid_t> descendants() const;
-  /// Waits until there are that many descendants; false after ten seconds.
+  /// Waits until there are that many descendants; false after a minute.
   bool has_descendants(std::size_t count) const;
-  /// User and system time the command has used, in seconds.
+  /// The descendant of that name (at most 15 characters); 0 when there is none.
+  pid_t descendant(const std::string& name) const;
+  /// User and system time the command has used so far, in seconds.
   double cpu_time() const;
+  /// The same of the command and all processes it has waited for, once it has ended.
+  double total_cpu_time() const { return total_cpu_time_; }
 
  private:
   base::Descriptor output_, error_, terminal_;
@@ -45,6 +49,7 @@ class Running {
   pid_t pid_ = -1;
   int status_ = -1;
   bool ended_ = false;
+  double total_cpu_time_ = 0;
   mutable std::string screen_;
 };
 

@@ -182,6 +182,15 @@ TEST_F(ServerTest, KeepsValues) {
   expect_text(guests[2].expect<launch::Failed>(deadline_).reason, "already in the store");
 }
 
+TEST_F(ServerTest, ALossAnswersAllWhoWaitForValues) {
+  std::vector<Conversation> guests = join_all();
+  guests[0].send(launch::Get{1, "key"}, deadline_);
+  guests[1].close();
+  expect_text(guests[0].expect<launch::Failed>(deadline_).reason, "\"key\" will not come: rank 1 (process ");
+  guests[2].send(launch::Get{2, "key"}, deadline_);
+  expect_text(guests[2].expect<launch::Failed>(deadline_).reason, "\"key\" will not come: rank 1 (process ");
+}
+
 TEST_F(ServerTest, LimitsWhatOneRankMayAsk) {
   std::vector<Conversation> guests = join_all();
   for (std::uint32_t i = 0; i < 65; ++i) guests[0].send(launch::Get{i, "never"}, deadline_);
