@@ -88,7 +88,8 @@ def includes(path, lines, named):
     allowed = named.get(folder, set()) | {"tutti"}
     for number, line in enumerate(lines, 1):
         found = INCLUDE.match(line)
-        room = found.group(1).split("/")[0] if found else "tutti"
+        # A name without a folder is a neighbour in the same folder.
+        room = found.group(1).split("/")[0] if found and "/" in found.group(1) else "tutti"
         if room not in allowed:
             yield number, f'{folder} does not name "{room}" in CMake, and may not include {found.group(1)}'
 

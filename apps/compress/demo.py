@@ -88,10 +88,11 @@ def add_row(table: Table, name: str, seconds: float, out: Path, source: Path, re
 
 
 def slowed(source: Path) -> None:
-    """Blocking against overlapped collection when one of four ranks has nice 19 and shares its core with a busy loop."""
+    """Blocking against overlapped collection when one of four ranks has nice 19 beside a busy loop."""
     core = max(os.sched_getaffinity(0))
     hog = subprocess.Popen(["taskset", "-c", str(core), sys.executable, "-c", "while True: pass"])
-    table = Table(title=f"one slow rank of 4 (nice 19 beside a busy loop), blocks of 100 kB, {source.stat().st_size / 1e6:.1f} MB")
+    size = source.stat().st_size / 1e6
+    table = Table(title=f"one slow rank of 4 (nice 19 beside a busy loop), blocks of 100 kB, {size:.1f} MB")
     for name in ["mode", "seconds", "gain"]:
         table.add_column(name, justify="left" if name == "mode" else "right")
     times = {}

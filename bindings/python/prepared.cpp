@@ -63,7 +63,7 @@ Prepared::Prepared(const Group& group, Arguments arguments)
   call_.recv_offsets = recv_offsets_;
 }
 
-Prepared::Prepared(nb::object buffer, Memory::Use use, const char* role) {
+Prepared::Prepared(const nb::object& buffer, Memory::Use use, const char* role) {
   auto& held = use == Memory::Use::read ? send_ : recv_;
   held.emplace(buffer.ptr(), use, role);
 }

@@ -20,8 +20,8 @@ namespace tutti {
 ///     finish(buffer)       waits for them and uses what came; called in the order of start, before the buffer is used
 ///                          again, and for all that are left at the end
 ///
-/// Where start and finish use collectives, compute must return false at the same k on all ranks. An exception leaves the
-/// loop at once: operations under way stay with the buffers' requests.
+/// Where start and finish use collectives, compute must return false at the same k on all ranks. An exception leaves
+/// the loop at once: operations under way stay with the buffers' requests.
 template <class Buffer, class Compute, class Start, class Finish>
 void pipeline(std::span<Buffer> buffers, Compute compute, Start start, Finish finish) {
   const auto size = static_cast<Count>(buffers.size());

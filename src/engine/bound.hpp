@@ -44,10 +44,10 @@ struct Bound {
   std::vector<plan::Index> successors;
   std::vector<std::int32_t> transfer;  ///< Per step: index of its message, or -1.
   std::vector<std::size_t> landing;    ///< Per step: recv_reduce's place for the message, in bytes of scratch.
-  std::vector<bool> small;                   ///< Per step: at most one piece.
+  std::vector<bool> small;             ///< Per step: at most one piece.
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
-  bool exposes = false;       ///< Others may read this rank's memory while it runs.
+  bool exposes = false;  ///< Others may read this rank's memory while it runs.
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.
   bool in_order = false;

@@ -22,7 +22,7 @@ struct Setup {
   std::shared_ptr<host::Segment> segment;
   Rank world_rank = 0;
   int cores = 1;
-  bool direct = false;       ///< All ranks share one address space (inproc).
+  bool direct = false;  ///< All ranks share one address space (inproc).
   host::Scheduler* scheduler = nullptr;
   /// Names a Description's algorithm in messages; may be null.
   std::string_view (*algorithm_name)(std::int32_t) = nullptr;

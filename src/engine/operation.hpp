@@ -131,7 +131,7 @@ class Operation {
   std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: elements done
   std::vector<transport::Transfer> transfers_;
   std::vector<std::byte> scratch_;
-  plan::Index at_ = 0;                        // of a plan that runs in order: the next step
+  plan::Index at_ = 0;  // of a plan that runs in order: the next step
   std::size_t steps_left_ = 0;
   bool published_ = false;  // since the last look: somebody may have to be woken
 

@@ -4,8 +4,9 @@
 
 namespace tutti::tune {
 
-const std::string& Table::standard() {
-  static const std::string text = R"(
+namespace {
+
+constexpr std::string_view text = R"(
 # collective  bytes  ranks  algorithm
 barrier       -      32     board
 barrier       -      -      board_tree
@@ -63,7 +64,12 @@ alltoall      -      -      linear
 alltoallv     -      -      board
 alltoallv     -      -      linear
 )";
-  return text;
+
+}  // namespace
+
+const std::string& Table::standard() {
+  static const std::string table(text);
+  return table;
 }
 
 }  // namespace tutti::tune

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A stranger's program in C++: it catches what the library throws by its own type.
-#include <tutti/error.hpp>
 #include <tutti/version.h>
+#include <tutti/error.hpp>
 
 #include <cstdio>
 
