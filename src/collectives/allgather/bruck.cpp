@@ -27,7 +27,8 @@ plan::Plan bruck(const Shape& shape) {
     b.send(to, mine.ahead).after({have.begin(), before_end});
     b.send(to, mine.around).after({before_end, have.begin() + count});
     const Handle ahead = b.recv(from, theirs.ahead), beyond = b.recv(from, theirs.around);
-    for (Rank i = 0; i < count; ++i) have[static_cast<std::size_t>(held) + static_cast<std::size_t>(i)] = from + i < shape.size ? ahead : beyond;
+    for (Rank i = 0; i < count; ++i)
+      have[static_cast<std::size_t>(held) + static_cast<std::size_t>(i)] = from + i < shape.size ? ahead : beyond;
   }
   return b.build();
 }
