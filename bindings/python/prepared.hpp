@@ -38,7 +38,7 @@ class Prepared {
   /// Checks buffers against each other and the group. Throws Error (usage).
   Prepared(const Group& group, Arguments arguments);
   /// A message: `buffer` is read or written.
-  Prepared(nanobind::object buffer, Memory::Use use, const char* role);
+  Prepared(const nanobind::object& buffer, Memory::Use use, const char* role);
   Prepared(const Prepared&) = delete;
   Prepared& operator=(const Prepared&) = delete;
 

@@ -93,8 +93,7 @@ class Picture {
     operation_.join(plans);
     operation_.choose(0);
     operation_.match();
-    Operation* const only = &operation_;
-    order_.sort(std::span(&only, 1), board, false);
+    order_.sort(std::span(&only_, 1), board, false);
   }
 
   std::string draw() {
@@ -246,6 +245,7 @@ class Picture {
   }
 
   Operation operation_;
+  Operation* const only_ = &operation_;  // the order looks at it as long as it is asked
   Order order_;
   std::vector<Box> boxes_;
   std::vector<int> lanes_;
