@@ -211,9 +211,10 @@ void Operation::blockers(std::vector<Rank>& ranks) const {
 }
 
 void Operation::release() {
+  // Taken out first: left inside, an operation that the channel drops later would keep its own channel for ever.
+  const std::shared_ptr<Channel> keep = std::move(keep_);
   // Acquire-release: the last one sees what the others did to the operation.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  const std::shared_ptr<Channel> keep = std::move(keep_);
   channel_.lock_.lock();
   channel_.recycle(this);
   channel_.lock_.unlock();

@@ -29,16 +29,16 @@ inline void futex_wake_all(std::atomic<std::uint32_t>& word) {
 
 #if defined(__has_feature)
 #if __has_feature(thread_sanitizer)
-#define TUTTI_THREAD_SANITIZER
+#define TUTTI_FENCE_BY_EXCHANGE
 #endif
 #elif defined(__SANITIZE_THREAD__)
-#define TUTTI_THREAD_SANITIZER
+#define TUTTI_FENCE_BY_EXCHANGE
 #endif
 
 /// Orders all earlier stores before all later loads. ThreadSanitizer knows no fences, so it gets a read-modify-write
 /// (no data race here depends on the fence: what is read is acquired from a cell, a ring or the bell).
 inline void full_fence() {
-#ifdef TUTTI_THREAD_SANITIZER
+#ifdef TUTTI_FENCE_BY_EXCHANGE
   static std::atomic<unsigned> word{0};
   word.fetch_add(1, std::memory_order_seq_cst);
 #else
