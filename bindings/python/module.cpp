@@ -62,8 +62,8 @@ std::unique_ptr<Started> start(const Group& group, int kind, nb::object send, nb
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
 
-std::unique_ptr<Started> start_send(const Group& group, nb::object data, Rank to, std::uint32_t tag) {
-  auto prepared = std::make_unique<Prepared>(std::move(data), Memory::Use::read, "send: data");
+std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
+  auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
   Request request = without_gil(
       [&] { return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag); });
