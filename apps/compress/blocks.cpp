@@ -3,6 +3,7 @@
 
 #include <bzlib.h>
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
@@ -33,7 +34,13 @@ void append(std::span<const char> block, int level, std::vector<char>& out) {
 int open_input(const std::string& path) {
   if (path == "-") return STDIN_FILENO;
   const int descriptor = open(path.c_str(), O_RDONLY | O_CLOEXEC);
-  if (descriptor < 0) fail("cannot read", path);
+  struct stat status {};
+  if (descriptor < 0 || fstat(descriptor, &status) != 0) fail("cannot read", path);
+  if (S_ISDIR(status.st_mode)) {
+    close(descriptor);
+    errno = EISDIR;
+    fail("cannot read", path);
+  }
   return descriptor;
 }
 
@@ -68,22 +75,33 @@ Output::Output(const std::string& path) : path_(path) {
     descriptor_ = STDOUT_FILENO;
     return;
   }
+  struct stat status {};
+  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
+    // A pipe or a device is written to. It must not be replaced by a file.
+    descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
+    if (descriptor_ < 0) fail("cannot write", path);
+    return;
+  }
   temporary_ = path + ".part";
-  descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
+  // Without a name there is nothing to clean up, also after SIGKILL. Not every file system can do that.
+  const std::size_t slash = path.find_last_of('/');
+  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
+  descriptor_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  nameless_ = descriptor_ >= 0;
+  if (!nameless_) descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
   if (descriptor_ < 0) fail("cannot write", std::exchange(temporary_, ""));
 }
 
 Output::~Output() {
-  if (temporary_.empty()) return;
-  if (descriptor_ >= 0) close(descriptor_);
-  unlink(temporary_.c_str());
+  if (descriptor_ > STDERR_FILENO) close(descriptor_);
+  if (!temporary_.empty() && !nameless_) unlink(temporary_.c_str());
 }
 
 void Output::write(std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail("cannot write", temporary_.empty() ? "standard output" : temporary_);
+    if (put <= 0) fail("cannot write", path_ == "-" ? "standard output" : path_);
     written_ += put;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }
@@ -91,6 +109,13 @@ void Output::write(std::span<const char> bytes) {
 
 void Output::keep() {
   if (temporary_.empty()) return;
+  if (nameless_) {
+    const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
+    unlink(temporary_.c_str());
+    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
+      fail("cannot write", path_);
+    nameless_ = false;
+  }
   if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot write", temporary_);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", path_);
   temporary_.clear();

@@ -21,7 +21,8 @@ void append_stream(std::span<const char> block, int level, std::vector<char>& ou
 /// What an empty input becomes: the bzip2 stream of no bytes.
 std::vector<char> empty_stream(int level);
 
-/// A file that is written in order, and taken away again when it is not kept. "-" is standard output.
+/// A file that is written in order, and vanishes when it is not kept. "-" is standard output; what is no file (a pipe,
+/// a device) is written to as it is.
 class Output {
  public:
   /// Writes beside the name first, so that a failure leaves no half file behind.
@@ -37,6 +38,7 @@ class Output {
  private:
   std::string path_, temporary_;
   int descriptor_ = -1;
+  bool nameless_ = false;  // the temporary file has no name yet
   std::int64_t written_ = 0;
 };
 

@@ -13,6 +13,8 @@
 
 namespace {
 
+constexpr int exit_usage = 2;
+
 struct Arguments {
   std::string input = "-", output;
   std::string mode = "overlap";
@@ -50,6 +52,14 @@ std::int64_t size_of(const std::string& path, int descriptor) {
   return status.st_size;
 }
 
+/// Compressing a file onto itself would destroy it.
+bool is_same_file(const std::string& path, int descriptor) {
+  struct stat here {
+  }, there{};
+  return stat(path.c_str(), &here) == 0 && fstat(descriptor, &there) == 0 && S_ISREG(here.st_mode) &&
+         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
+}
+
 std::string output_name(const Arguments& arguments) {
   if (!arguments.output.empty()) return arguments.output;
   return arguments.input == "-" ? "-" : arguments.input + ".bz2";
@@ -60,7 +70,7 @@ void agree(const tutti::Group& world, const std::string& failure) {
   int failed[1] = {failure.empty() ? 0 : 1};
   world.allreduce(failed, failed, tutti::max);
   if (!failure.empty()) throw std::runtime_error(failure);
-  if (failed[0] != 0) throw std::runtime_error("another rank cannot open its files");
+  if (failed[0] != 0) throw std::runtime_error("gives up: another rank cannot open its files");
 }
 
 int run(Arguments arguments) {
@@ -72,6 +82,8 @@ int run(Arguments arguments) {
   try {
     if (root || arguments.input != "-") input = compress::open_input(arguments.input);
     arguments.options.bytes = size_of(arguments.input, input);
+    if (root && is_same_file(output_name(arguments), input))
+      throw std::runtime_error("the output " + output_name(arguments) + " is the input; choose another name");
     if (root) output.emplace(output_name(arguments));
   } catch (const std::runtime_error& error) {
     failure = error.what();
@@ -111,7 +123,11 @@ int main(int argc, char** argv) {
   app.add_option("--mode", arguments.mode, "overlap, or blocking for comparison")
       ->check(CLI::IsMember({"overlap", "blocking"}));
   app.add_flag("-q,--quiet", arguments.quiet, "No progress bar and no summary");
-  CLI11_PARSE(app, argc, argv);
+  try {
+    app.parse(argc, argv);
+  } catch (const CLI::ParseError& error) {
+    return app.exit(error) == 0 ? 0 : exit_usage;
+  }
   try {
     return run(arguments);
   } catch (const std::exception& error) {

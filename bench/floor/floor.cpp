@@ -159,24 +159,24 @@ Samples line_one_way(int cpu, int other_cpu) {
 Samples yield_hand_over(int cpu, int processes) {
   const Affinity affinity;
   const Shared shared(2 * line);
-  Word &turn = shared.word(0), &count = shared.word(1);
-  const auto all = static_cast<std::uint32_t>(processes);
+  Word &round = shared.word(0), &count = shared.word(1);
+  const auto others_count = static_cast<std::uint32_t>(processes - 1);
   std::vector<std::unique_ptr<Process>> others;
-  for (std::uint32_t self = 1; self < all; ++self)
-    others.push_back(std::make_unique<Process>([&, self] {
+  for (std::uint32_t i = 0; i < others_count; ++i)
+    others.push_back(std::make_unique<Process>([&] {
       pin(cpu);
-      for (;;) {
-        while (turn.load(std::memory_order_acquire) != self) sched_yield();
-        count.fetch_add(1, std::memory_order_relaxed);
-        turn.store((self + 1) % all, std::memory_order_release);
+      for (std::uint32_t seen = 0;; ++seen) {
+        while (round.load(std::memory_order_acquire) == seen) sched_yield();
+        count.fetch_add(1, std::memory_order_release);
       }
     }));
   pin(cpu);
+  std::uint32_t turn = 0;
   Samples samples = sample(60, 200, processes, [&] {
-    turn.store(1 % all, std::memory_order_release);
-    while (turn.load(std::memory_order_acquire) != 0) sched_yield();
+    round.store(++turn, std::memory_order_release);
+    while (count.load(std::memory_order_acquire) != turn * others_count) sched_yield();
   });
-  expect(count.load() == 61 * 200 * (all - 1), "turns");
+  expect(turn == 61 * 200 && count.load() == turn * others_count, "rounds");
   return samples;
 }
 

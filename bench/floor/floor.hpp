@@ -20,8 +20,8 @@ std::string machine();
 
 /// Nanoseconds for one changed cache line to be seen by a process on another core (half a round trip).
 Samples line_one_way(int cpu, int other_cpu);
-/// Nanoseconds from one process's sched_yield to the next of `processes` processes on one core, each yielding until it
-/// is its turn.
+/// Nanoseconds from one process's sched_yield to the next process, while `processes` of them go round on one core in
+/// whatever order the system chooses.
 Samples yield_hand_over(int cpu, int processes);
 /// Nanoseconds from before FUTEX_WAKE to the sleeper running again.
 Samples futex_wake_up(int cpu, int other_cpu);

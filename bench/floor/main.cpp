@@ -6,6 +6,7 @@
 
 #include "floor.hpp"
 #include "host/topology.hpp"
+#include "launcher/binding.hpp"
 
 namespace {
 
@@ -36,7 +37,8 @@ void copies() {
 int run() {
   std::printf("%s\n", machine().c_str());
   const tutti::host::Cores cores = tutti::host::usable_cores();
-  const int first = tutti::host::bind_target(cores, 0, 2), second = tutti::host::bind_target(cores, 1, 2);
+  const std::vector<int> order = tutti::launcher::binding_order(cores.list);
+  const int first = order.front(), second = order.size() > 1 ? order[1] : first;
   row("clock read", clock_read());
   row("store and full fence", fence());
   if (cores.list.size() > 1)

@@ -20,6 +20,7 @@
 
 #include "floor.hpp"
 #include "host/topology.hpp"
+#include "launcher/binding.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -116,7 +117,8 @@ struct Floor {
 Floor floor_for(int ranks) {
   const tutti::host::Cores cores = tutti::host::usable_cores();
   const int count = std::max(1, std::min(cores.usable, static_cast<int>(cores.list.size())));
-  const int first = tutti::host::bind_target(cores, 0, 2), second = tutti::host::bind_target(cores, 1, 2);
+  const std::vector<int> order = tutti::launcher::binding_order(cores.list);
+  const int first = order.front(), second = order.size() > 1 ? order[1] : first;
   if (ranks <= count) return {tutti::bench::line_one_way(first, second).median(), "one way"};
   const int per_core = (ranks + count - 1) / count;
   const double hand_over = tutti::bench::yield_hand_over(first, per_core).median();

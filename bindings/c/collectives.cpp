@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective of tutti.h as a Call: one maker, two doors.
+#include <limits>
 #include <utility>
 
 #include "base/names.hpp"
@@ -180,12 +181,41 @@ Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_count
   return call;
 }
 
+/// Elements of all blocks; what is no count is refused later.
+Count total(std::span<const Count> counts) {
+  Count sum = 0;
+  for (const Count count : counts)
+    if (count > 0) sum += count > std::numeric_limits<Count>::max() - sum ? 0 : count;
+  return sum;
+}
+
+/// Nobody can know how long a buffer is, but whether there is one.
+void check_buffers(const Call& call, tutti_group group) {
+  const bool root = tutti_rank(group) == call.root;
+  const Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
+  const Count received = call.recv_counts.empty() ? call.count : total(call.recv_counts);
+  bool reads = call.kind != Kind::barrier && call.kind != Kind::bcast, writes = call.kind != Kind::barrier;
+  if (call.kind == Kind::scatter || call.kind == Kind::scatterv) {
+    reads = root;
+    writes = !call.in_place;
+  } else if (call.in_place) {
+    reads = false;
+  }
+  if (call.kind == Kind::reduce || call.kind == Kind::gather || call.kind == Kind::gatherv) writes = root;
+  const auto missing = [&](const char* which) {
+    refuse(std::string(base::name(call.kind)) + ": " + which + " is NULL; pass a buffer");
+  };
+  if (reads && sent > 0 && call.input == nullptr) missing("in");
+  if (writes && received > 0 && call.output == nullptr) missing(call.kind == Kind::bcast ? "buffer" : "out");
+}
+
 /// The blocking form. `make` takes references, since a Call points at the caller's counts.
 template <class Make, class... Arguments>
 tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
   return guarded([&] {
     Call call = make(group, arguments...);
     call.site = caller;
+    check_buffers(call, group);
     group->group.run(call);
   });
 }
@@ -198,6 +228,7 @@ tutti_status start(const void* caller, tutti_group group, tutti_request* request
     if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
     Call call = make(group, arguments...);
     call.site = caller;
+    check_buffers(call, group);
     new (static_cast<void*>(request)) Request(group->group.start(call));
   });
 }

@@ -6,13 +6,19 @@ using namespace tutti::c;
 
 namespace {
 
+void check_buffer(const void* data, Count count, const char* name) {
+  if (data == nullptr && count > 0) refuse(std::string(name) + ": data is NULL; pass a buffer");
+}
+
 Request start_send(tutti_group group, const void* data, Count count, tutti_type type, Rank to, std::uint32_t tag) {
   const ElementType element = element_of(type);
+  check_buffer(data, count, "send");
   return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag);
 }
 
 Request start_recv(tutti_group group, void* data, Count count, tutti_type type, Rank from, std::uint32_t tag) {
   const ElementType element = element_of(type);
+  check_buffer(data, count, "recv");
   return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag);
 }
 
@@ -27,7 +33,7 @@ tutti_status give(tutti_request* request, Start start) {
 }  // namespace
 
 tutti_status tutti_send(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag) {
-  return guarded([&] { start_send(group, data, count, type, to, tag).wait(); });
+  return guarded([&] { handle_of(group).group.finish(start_send(group, data, count, type, to, tag)); });
 }
 tutti_status tutti_isend(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag,
                          tutti_request* request) {
@@ -35,7 +41,7 @@ tutti_status tutti_isend(tutti_group group, const void* data, int64_t count, tut
 }
 
 tutti_status tutti_recv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag) {
-  return guarded([&] { start_recv(group, data, count, type, from, tag).wait(); });
+  return guarded([&] { handle_of(group).group.finish(start_recv(group, data, count, type, from, tag)); });
 }
 tutti_status tutti_irecv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag,
                          tutti_request* request) {

@@ -44,12 +44,17 @@ Arguments arguments(int kind, nb::object send, nb::object recv, const Operation*
           std::move(recv_offsets)};
 }
 
+/// Seconds that a blocking call on this group may take; nothing: no limit.
+Seconds time_limit(const Group& group) {
+  const std::optional<Duration> limit = group.time_limit();
+  return limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt;
+}
+
 template <class... Rest>
 void run(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
   const Prepared prepared(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
   Pending pending(without_gil([&] { return group.start(prepared.call()); }));
-  const std::optional<Duration> limit = group.time_limit();
-  wait(pending.request, limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt);
+  wait(pending.request, time_limit(group));
   prepared.rethrow();
 }
 
@@ -105,6 +110,7 @@ void define_group(nb::module_& module) {
   group.def_prop_ro("rank", &Group::rank, "This process's position.")
       .def_prop_ro("size", &Group::size, "The number of processes.")
       .def_prop_ro("name", &Group::name, "A name for messages.")
+      .def_prop_ro("time_limit", &time_limit, "Seconds that a blocking call may take; None: no limit.")
       .def(
           "split",
           [](const Group& self, int colour, int key) {

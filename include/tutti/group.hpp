@@ -78,7 +78,7 @@ class TUTTI_API Group {
   Rank size() const;
   /// A name for messages: "world", "world/split 2".
   std::string name() const;
-  /// How long a blocking collective may take (TUTTI_TIMEOUT); nothing: no limit.
+  /// How long a blocking call may take (TUTTI_TIMEOUT); nothing: no limit.
   std::optional<Duration> time_limit() const;
 
   /// The ranks with the same colour, ordered by key, then by rank here. Collective. A negative colour: no group
@@ -231,7 +231,7 @@ class TUTTI_API Group {
   /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.
   template <Elements B>
   void send(const B& buffer, Rank to, std::uint32_t tag = 0) const {
-    isend(buffer, to, tag).wait();
+    finish(isend(buffer, to, tag));
   }
   template <Elements B>
   Request isend(const B& buffer, Rank to, std::uint32_t tag = 0) const {
@@ -240,7 +240,7 @@ class TUTTI_API Group {
   }
   template <Writable B>
   void recv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
-    irecv(buffer, from, tag).wait();
+    finish(irecv(buffer, from, tag));
   }
   template <Writable B>
   Request irecv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
@@ -249,6 +249,8 @@ class TUTTI_API Group {
   }
   Request start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag) const;
   Request start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag) const;
+  /// Waits as a blocking call does: no longer than `time_limit`, then gives the operation up.
+  void finish(Request request) const;
 
   const std::shared_ptr<job::Member>& member() const { return member_; }
 
@@ -303,6 +305,9 @@ class TUTTI_API Group {
                     std::span<const Count> recv_offsets, Rank root, const Options& options) const;
   /// Throws Error (usage) when a buffer has another length than the collective needs.
   static void expect_length(Kind kind, const char* which, Count length, Count needed);
+  /// The same when a block does not lie in its buffer.
+  void expect_blocks(Kind kind, const char* which, Count length, std::span<const Count> counts,
+                     std::span<const Count> offsets) const;
 
   std::shared_ptr<job::Member> member_;
 };

@@ -87,6 +87,15 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
   made.send_offsets = send_offsets;
   made.recv_counts = recv_counts;
   made.recv_offsets = recv_offsets;
+  if (kind == Kind::alltoallv && made.input == made.output && length(out) > 0) {
+    made.in_place = true;
+    made.send_counts = recv_counts;
+    made.send_offsets = recv_offsets;
+  }
+  if (kind == Kind::alltoallv || (kind == Kind::scatterv && rank() == root))
+    expect_blocks(kind, "in", length(in), made.send_counts, made.send_offsets);
+  if (kind == Kind::alltoallv || kind == Kind::allgatherv || (kind == Kind::gatherv && rank() == root))
+    expect_blocks(kind, "out", length(out), recv_counts, recv_offsets);
   return made;
 }
 

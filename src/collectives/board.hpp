@@ -12,9 +12,7 @@ namespace tutti::collectives::board {
 
 using plan::everyone;
 using plan::Ring;
-
-/// Cells of each rank's ring, as in host/board.hpp: cell k can be written when all ranks have released k - ring_length.
-constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 16 : 8; }
+using plan::ring_length;
 
 /// Elements that fit a cell.
 inline Count capacity(const Shape& shape, Ring ring) {

@@ -44,8 +44,6 @@ struct Shape {
   bool commutative = true;  ///< agreed
   /// v-forms; own, except allgatherv's recv_counts and recv_offsets, whose counts are agreed.
   std::span<const Count> send_counts{}, send_offsets{}, recv_counts{}, recv_offsets{};
-  /// Every rank's send_offsets and send_counts (row r: rank r's; [r*size + j]), where the algorithm asks for them.
-  std::span<const Count> all_send_offsets{}, all_send_counts{};
   Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
   Count large_cell = 0;  ///< Elements that fit a large cell.
   Parameters parameters{};
@@ -57,8 +55,7 @@ struct Needs {
   bool single_copy = false;  ///< Ranks may read each other's exposed memory.
   bool commutative = false;  ///< Only for commutative reductions.
   bool power_of_two = false;
-  bool fits_small = false;   ///< The agreed count fits a small cell.
-  bool all_offsets = false;  ///< Wants all_send_offsets and all_send_counts: costs an exchange before it.
+  bool fits_small = false;  ///< The agreed count fits a small cell.
 };
 
 struct Algorithm {
@@ -82,6 +79,7 @@ struct Problem {
   Count gap = 0;  ///< v-forms: unused elements between blocks, so that offsets are not just sums.
   Count small_cell = 16, large_cell = 256;
   Parameters parameters{};
+  bool operator==(const Problem&) const = default;
 };
 
 struct Collective {

@@ -55,22 +55,13 @@ void add_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper& keep
 }
 
 void add_matrix(const Problem& problem, std::vector<Shape>& shapes, Keeper& keeper) {
-  std::vector<Count> counts, offsets;
   for (Shape& shape : shapes) {
-    const Layout sent = sent_by(problem, shape.rank);
-    counts.insert(counts.end(), sent.counts.begin(), sent.counts.end());
-    offsets.insert(offsets.end(), sent.offsets.begin(), sent.offsets.end());
+    const Blocks sent = keep(keeper, sent_by(problem, shape.rank));
     const Blocks received = keep(keeper, received_by(problem, shape.rank));
+    shape.send_counts = sent.counts;
+    shape.send_offsets = sent.offsets;
     shape.recv_counts = received.counts;
     shape.recv_offsets = received.offsets;
-  }
-  const Blocks all{keeper.keep(std::move(counts)), keeper.keep(std::move(offsets))};
-  const auto size = static_cast<std::size_t>(problem.size);
-  for (Shape& shape : shapes) {
-    shape.all_send_counts = all.counts;
-    shape.all_send_offsets = all.offsets;
-    shape.send_counts = all.counts.subspan(static_cast<std::size_t>(shape.rank) * size, size);
-    shape.send_offsets = all.offsets.subspan(static_cast<std::size_t>(shape.rank) * size, size);
   }
 }
 

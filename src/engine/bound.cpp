@@ -20,13 +20,18 @@ std::uint32_t Description::signature() const {
   return static_cast<std::uint32_t>(base::combine(hash, agreed_hash) >> 32);
 }
 
-Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
-    : plan(std::move(given)), description(says), signature(says.signature()), element(bytes) {
+Bound::Bound(plan::Plan given, const Description& says)
+    : plan(std::move(given)),
+      description(says),
+      signature(says.signature()),
+      call_word(static_cast<std::uint64_t>(says.kind) | static_cast<std::uint64_t>(says.type) << 8 |
+                static_cast<std::uint64_t>(says.op) << 16 |
+                static_cast<std::uint64_t>(static_cast<std::uint32_t>(says.root)) << 32),
+      kernel(kernel_of(says.type, says.op)),
+      element(says.element) {
   const std::size_t count = plan.steps.size();
+  instructions.reserve(count);
   missing.resize(count);
-  transfer.assign(count, -1);
-  landing.assign(count, 0);
-  small.assign(count, false);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
   for (std::size_t i = 0; i < count; ++i) {
@@ -35,15 +40,9 @@ Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
     missing[i] = step.any ? std::min<std::uint32_t>(1, static_cast<std::uint32_t>(after.size()))
                           : static_cast<std::uint32_t>(after.size());
     any = any || step.any;
-    small[i] = step.target.count <= piece_bytes / static_cast<Count>(element);
     for (const Index before : after) ++first_successor[before + 1];
-    if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce) transfer[i] = transfers++;
-    if (step.verb == Verb::recv_reduce) {
-      scratch_bytes = (scratch_bytes + 63) / 64 * 64;
-      landing[i] = scratch_bytes;
-      scratch_bytes += static_cast<std::size_t>(step.target.count) * element;
-    }
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
+    instructions.push_back(make_ready(step));
   }
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
@@ -53,6 +52,31 @@ Bound::Bound(plan::Plan given, const Description& says, std::size_t bytes)
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
+}
+
+Instruction Bound::make_ready(const plan::Step& step) {
+  const auto place = [this](const plan::Slice& slice) {
+    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element};
+  };
+  const bool has_target = step.target.buffer != plan::Buffer::none;
+  Instruction ready{.verb = step.verb,
+                    .side = step.side,
+                    .any = step.any,
+                    .peer = step.peer,
+                    .cell = step.cell,
+                    .message = step.message,
+                    .source = place(step.source),
+                    .target = place(step.target),
+                    .count = has_target ? step.target.count : step.source.count};
+  ready.bytes = static_cast<std::size_t>(ready.count) * element;
+  ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed;
+  if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce)
+    ready.transfer = transfers++;
+  if (step.verb == Verb::recv_reduce) {
+    ready.landing = scratch_bytes = (scratch_bytes + 63) / 64 * 64;
+    scratch_bytes += ready.bytes;
+  }
+  return ready;
 }
 
 bool Bound::find_in_order() const {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "engine/reduction.hpp"
 #include "plan/plan.hpp"
 #include "tutti/call.hpp"
 
@@ -26,34 +27,59 @@ struct Description {
   std::uint32_t signature() const;
 };
 
-/// An immutable plan with its dependency counts; shared by all operations that run it.
+/// Where bytes lie, as far as the plan alone can say; an operation adds where its own buffers are.
+struct Place {
+  plan::Buffer buffer = plan::Buffer::none;
+  std::int32_t cell = -1;
+  Rank owner = -1;
+  std::size_t offset = 0;  ///< Bytes.
+
+  Place from(std::size_t bytes) const { return {buffer, cell, owner, offset + bytes}; }
+};
+
+/// A step of a plan, in bytes: what the executor runs.
+struct Instruction {
+  plan::Verb verb = plan::Verb::copy;
+  plan::Side side = plan::Side::left;
+  bool any = false;
+  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
+  Rank peer = -1;
+  std::int32_t cell = -1;
+  std::uint32_t message = 0;
+  std::int32_t transfer = -1;  ///< Index of its message, or -1.
+  Place source, target;
+  Count count = 0;          ///< Elements that it moves, or that a cell must hold.
+  std::size_t bytes = 0;    ///< The same in bytes.
+  std::size_t landing = 0;  ///< recv_reduce: the message's place in scratch.
+};
+
+/// An immutable plan made ready, with its dependency counts; shared by all operations that run it.
 struct Bound {
-  /// `element`: bytes of one element of this plan; the description's own, unless it only exchanges counts.
-  Bound(plan::Plan plan, const Description& description, std::size_t element);
+  Bound(plan::Plan plan, const Description& description);
 
   /// Bytes moved by one step before other operations get their turn.
-  static constexpr Count piece_bytes = 1 << 20;
+  static constexpr std::size_t piece_bytes = 1 << 20;
 
   plan::Plan plan;
   Description description;
   std::uint32_t signature;
-  std::size_t element;
+  std::uint64_t call_word;                   ///< As host::Record has it.
+  Kernel kernel;                             ///< Of a built-in reduction, or null.
+  std::size_t element;                       ///< Bytes, as described.
+  std::vector<Instruction> instructions;     ///< One per step.
   std::vector<plan::Index> starts;           ///< Steps without predecessors, last first: a stack.
   std::vector<std::uint32_t> missing;        ///< Predecessors per step (1 for `any`).
   std::vector<plan::Index> first_successor;  ///< size steps + 1
   std::vector<plan::Index> successors;
-  std::vector<std::int32_t> transfer;  ///< Per step: index of its message, or -1.
-  std::vector<std::size_t> landing;    ///< Per step: recv_reduce's place for the message, in bytes of scratch.
-  std::vector<bool> small;             ///< Per step: at most one piece.
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
   bool exposes = false;  ///< Others may read this rank's memory while it runs.
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.
   bool in_order = false;
-  bool any = false;           ///< Has `after any` edges.
-  std::int32_t reserved = 0;  ///< Small cells kept for a second plan of the same operation.
+  bool any = false;  ///< Has `after any` edges.
  private:
+  Instruction make_ready(const plan::Step& step);
   bool find_in_order() const;
 };
 

@@ -7,6 +7,7 @@
 #include <utility>
 
 #include "engine/engine.hpp"
+#include "engine/reduction.hpp"
 #include "host/futex.hpp"
 
 namespace tutti::engine {
@@ -15,14 +16,8 @@ using plan::Ring;
 
 namespace {
 
-/// Polls of the first spin, before sleepers are rung and the wait proper begins.
-constexpr int brief = 100;
-
-constexpr std::uint64_t ring_length(Ring ring) {
-  return static_cast<std::uint64_t>(ring == Ring::small ? host::small_cells : host::large_cells);
-}
-
-std::size_t slot(Ring ring) { return static_cast<std::size_t>(ring); }
+/// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
+constexpr int brief = 100, brief_yields = 8;
 
 }  // namespace
 
@@ -36,6 +31,7 @@ Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(
 }
 
 Channel::~Channel() {
+  if (engine_.forked()) return;  // the board and the locks are the parent's
   engine_.remove(*this);
   if (!board_ || broken_) return;  // a broken board stays: a member that is gone never gives it back
   // Acquire-release: the last user sees everybody else's last use before it frees the memory.
@@ -43,25 +39,28 @@ Channel::~Channel() {
     engine_.segment().free(who_.board, host::Board::bytes(size()));
 }
 
-Operation* Channel::begin(Start& start) {
+Operation* Channel::begin(const Start& start) {
   check_usable();
   if (idle_.empty()) {
     operations_.push_back(std::make_unique<Operation>(*this));
     idle_.push_back(operations_.back().get());
   }
   Operation* operation = idle_.back();
-  idle_.pop_back();
   const bool collective = start.lane == transport::Lane::collective;
-  const std::uint64_t sequence = collective ? next_sequence_++ : 0;
-  const Bound& bound = *start.bound;
-  std::uint64_t& next = next_cell_[slot(bound.plan.ring)];
-  const std::uint64_t base = next;
-  next += static_cast<std::uint64_t>(bound.plan.cells + bound.reserved);
-  operation->prepare(std::move(start.bound), start.buffers, start.reduction, sequence, base, start.lane,
-                     start.user_tag);
-  operation->continue_with(std::move(start.continuation));
-  // Relaxed: the channel's list is the first reference, the caller's request the second.
-  operation->references_.store(2, std::memory_order_relaxed);
+  std::uint64_t& next = next_cell_[slot(start.bound->plan.ring)];
+  // Nothing has changed yet when this finds no memory.
+  const std::uint32_t signature = start.bound->signature;
+  const std::uint64_t history = (history_ ^ signature) * 0x9e3779b97f4a7c15u;  // a bijection: no difference is lost
+  const auto chain = static_cast<std::uint32_t>(history >> 32);
+  operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next, start.lane,
+                     start.user_tag, collective ? chain : signature);
+  idle_.pop_back();
+  if (collective) {
+    chains_[next_sequence_++ % chains_.size()] = chain;
+    history_ = history;
+  }
+  next = operation->cells_end_;
+  operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
   operation->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = operation;
@@ -71,50 +70,52 @@ Operation* Channel::begin(Start& start) {
   return operation;
 }
 
-Operation* Channel::start(Start start) {
-  lock_to_start();
-  Operation* operation = nullptr;
-  try {
-    operation = begin(start);
-    operation->keep_ = shared_from_this();
-    settle();
-  } catch (...) {
-    lock_.unlock();
-    throw;
-  }
-  if (!operation->finished()) engine_.add(*this);
-  lock_.unlock();
+Channel::Turn::Turn(Channel& channel) : channel_(&channel) {
+  // Before the lock: in a child it may have been inherited from a thread that is not there to give it back.
+  channel.engine_.check_process();
+  if (channel.lock_.lock_to_start(inside_reduction)) return;
+  refuse_inside_reduction();
+  throw Error(Cause::usage, "two threads start operations on group " + channel.who_.name +
+                                " at the same moment; give each thread a group of its own (dup) or take turns");
+}
+
+void Channel::hand_out(Operation& operation, const Start& start) {
+  operation.references_.store(2, std::memory_order_relaxed);  // relaxed: and the caller's; still under the lock
+  operation.keep_bound_ = start.bound;
+  operation.keep_ = shared_from_this();
+  settle();
+  if (!operation.finished()) engine_.add(*this);
+}
+
+Operation* Channel::start(Turn& turn, const Start& start) {
+  Operation* operation = begin(start);
+  hand_out(*operation, start);
+  turn.end();
   if (engine_.has_progress_thread()) engine_.waiting().ring(engine_.setup().world_rank);
   return operation;
 }
 
-Operation* Channel::run(Start start) {
-  lock_to_start();
-  Operation* operation = nullptr;
-  try {
-    operation = begin(start);
-    const int spins = engine_.waiting().spins_now() > 0 ? brief : 0;
-    for (int i = 0; i < spins && !operation->finished(); ++i) advance_operations();
+void Channel::stay(const Operation& operation) {
+  host::Waiting& waiting = engine_.waiting();
+  if (waiting.spins_now() > 0) {
+    for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
+  } else if (!operation.finished()) {
     settle();
-  } catch (...) {
-    lock_.unlock();
-    throw;
+    for (int i = 0; i < brief_yields && !operation.finished() && waiting.yield(); ++i) advance_operations();
   }
-  if (operation->phase_.load(std::memory_order_relaxed) == Phase::done) {  // relaxed: this thread finished it
-    if (operation->references_.fetch_sub(1, std::memory_order_relaxed) == 1) recycle(operation);
-    lock_.unlock();
-    return nullptr;
-  }
-  operation->keep_ = shared_from_this();
-  if (!operation->finished()) engine_.add(*this);
-  lock_.unlock();
-  return operation;
 }
 
-void Channel::lock_to_start() {
-  if (lock_.lock_to_start()) return;
-  throw Error(Cause::usage, "two threads start operations on group " + who_.name +
-                                " at the same moment; give each thread a group of its own (dup) or take turns");
+Operation* Channel::run(Turn& turn, const Start& start) {
+  Operation* operation = begin(start);
+  stay(*operation);
+  if (operation->phase_.load(std::memory_order_relaxed) == Phase::done) {  // relaxed: this thread finished it
+    first_ == last_ ? settle_alone(*operation) : settle();
+    turn.end();
+    return nullptr;
+  }
+  hand_out(*operation, start);
+  turn.end();
+  return operation;
 }
 
 bool Channel::advance_operations() {
@@ -152,6 +153,19 @@ void Channel::settle() {
   if (!tell) return;
   update_consumed();
   drop_finished();
+  ring_bells();
+}
+
+void Channel::settle_alone(Operation& operation) {
+  first_ = last_ = nullptr;
+  if (board_) tell_consumed(operation.ring_, next_cell_[slot(operation.ring_)]);
+  operation.published_ = false;
+  operation.phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: as in recycle
+  idle_.push_back(&operation);
+  ring_bells();
+}
+
+void Channel::ring_bells() {
   if (board_)
     engine_.waiting().ring(mask_.data(), static_cast<int>(mask_.size()));
   else
@@ -165,15 +179,18 @@ void Channel::drop_finished() {
     if (!operation->finished()) continue;
     (operation->previous_ != nullptr ? operation->previous_->next_ : first_) = next;
     (next != nullptr ? next->previous_ : last_) = operation->previous_;
-    // Acquire-release: as in Operation::release.
-    if (operation->references_.fetch_sub(1, std::memory_order_acq_rel) == 1) recycle(operation);
+    // Acquire: a request that is gone has given its reference up in Operation::release. Nobody can take a new one.
+    if (operation->references_.load(std::memory_order_acquire) == 1 ||
+        operation->references_.fetch_sub(1, std::memory_order_acq_rel) == 1)  // as in Operation::release
+      recycle(operation);
   }
 }
 
 void Channel::recycle(Operation* operation) {
   operation->phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: nobody refers to it any more
-  operation->bound_.reset();
+  operation->keep_bound_.reset();
   operation->event_.reset();
+  operation->error_.reset();
   idle_.push_back(operation);
 }
 
@@ -181,33 +198,43 @@ void Channel::update_consumed() {
   if (!board_) return;
   for (const Ring ring : {Ring::small, Ring::large}) {
     std::uint64_t consumed = next_cell_[slot(ring)];
+    if (consumed == consumed_[slot(ring)]) continue;
     for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
       if (operation->ring_ != ring || operation->released_ == operation->cells_end_) continue;
       consumed = operation->released_;
       break;
     }
-    if (consumed == consumed_[slot(ring)]) continue;
-    consumed_[slot(ring)] = consumed;
-    host::Member& mine = board_.member(rank());
-    // Release: pairs with the acquire in `space`; the writer reuses a cell only after this rank's reads of it.
-    (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
-    // The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
-    if (ring == Ring::small) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(ring)] + 1));
+    tell_consumed(ring, consumed);
   }
 }
 
-bool Channel::space(Ring ring, std::uint64_t sequence) {
+void Channel::tell_consumed(Ring ring, std::uint64_t consumed) {
+  if (consumed == consumed_[slot(ring)]) return;
+  consumed_[slot(ring)] = consumed;
+  host::Member& mine = board_.member(rank());
+  // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
+  (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
+  // The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
+  if (ring == Ring::small) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(ring)] + 1));
+}
+
+bool Channel::look_for_space(Ring ring, std::uint64_t sequence) {
   std::uint64_t& least = all_consumed_[slot(ring)];
-  if (sequence <= least + ring_length(ring)) return true;
   least = consumed_[slot(ring)];
-  for (Rank other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    const host::Member& member = board_.member(other);
-    // Acquire: pairs with the release in `update_consumed`.
-    least = std::min(
-        least, (ring == Ring::small ? member.consumed_small : member.consumed_large).load(std::memory_order_acquire));
-  }
+  for (Rank other = 0; other < size(); ++other)
+    if (other != rank()) least = std::min(least, consumed_by(other, ring));
   return sequence <= least + ring_length(ring);
+}
+
+std::uint64_t Channel::consumed_by(Rank other, Ring ring) const {
+  const host::Member& member = board_.member(other);
+  // Acquire: pairs with the release in `update_consumed`.
+  return (ring == Ring::small ? member.consumed_small : member.consumed_large).load(std::memory_order_acquire);
+}
+
+void Channel::readers_behind(Ring ring, std::uint64_t sequence, std::vector<Rank>& ranks) const {
+  for (Rank other = 0; other < size(); ++other)
+    if (other != rank() && sequence > consumed_by(other, ring) + ring_length(ring)) ranks.push_back(other);
 }
 
 void Channel::write_record(const Operation& operation, const void* site) {
@@ -218,18 +245,16 @@ void Channel::write_record(const Operation& operation, const void* site) {
   last.kind.store(static_cast<std::uint32_t>(says.kind), std::memory_order_relaxed);
   if (!board_) return;
   host::Record& record = board_.record(rank(), operation.sequence());
-  // Release fence after: whoever sees a field of the new record in check_record sees that the old one is void.
+  // Release fence after: whoever sees a field of the new record in entry_of sees that the old one is void.
   record.sequence.store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);
-  record.signature.store(operation.bound().signature, std::memory_order_relaxed);
-  record.kind.store(static_cast<std::uint8_t>(says.kind), std::memory_order_relaxed);
-  record.type.store(static_cast<std::uint8_t>(says.type), std::memory_order_relaxed);
-  record.op.store(static_cast<std::uint8_t>(says.op), std::memory_order_relaxed);
+  record.signatures.store(operation.bound().signature | std::uint64_t{operation.chain_} << 32,
+                          std::memory_order_relaxed);
+  record.call.store(operation.bound().call_word, std::memory_order_relaxed);
   record.count.store(says.count, std::memory_order_relaxed);
-  record.root.store(says.root, std::memory_order_relaxed);
   record.algorithm.store(says.algorithm, std::memory_order_relaxed);
   record.site.store(reinterpret_cast<std::uint64_t>(site), std::memory_order_relaxed);
-  // Release: pairs with the acquire in record_of.
+  // Release: pairs with the acquire in entry_of.
   record.sequence.store(operation.sequence() + 1, std::memory_order_release);
 }
 

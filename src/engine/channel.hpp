@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "engine/lock.hpp"
@@ -38,18 +39,33 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   /// What a start needs beside the plan.
   struct Start {
-    std::shared_ptr<const Bound> bound;
+    const std::shared_ptr<const Bound>& bound;  ///< Shared by an operation that outlives the start.
     Buffers buffers;
     Reduction reduction;
-    std::unique_ptr<Continuation> continuation;  ///< With a plan that exchanges counts first.
     transport::Lane lane = transport::Lane::collective;
     std::uint32_t user_tag = 0;
     const void* site = nullptr;
   };
-  /// Starts an operation and returns it with one reference. Throws what the group is broken with, or Error (usage).
-  Operation* start(Start start);
+  /// The right to start operations, held while a call is made ready and started. Throws Error (usage) when another
+  /// thread has it, and in a forked child.
+  class Turn {
+   public:
+    explicit Turn(Channel& channel);
+    ~Turn() { end(); }
+    Turn(const Turn&) = delete;
+    Turn& operator=(const Turn&) = delete;
+    void end() {
+      if (channel_ != nullptr) std::exchange(channel_, nullptr)->lock_.unlock();
+    }
+
+   private:
+    Channel* channel_;
+  };
+  /// Starts an operation, ends the turn and returns the operation with one reference. Throws what the group is broken
+  /// with, or Error (usage).
+  Operation* start(Turn& turn, const Start& start);
   /// Starts it and stays a little: returns nothing when it is done by then, else as `start`.
-  Operation* run(Start start);
+  Operation* run(Turn& turn, const Start& start);
 
   /// Moves all operations on, if the lock is free; true when anything moved. `awaited`: see Operation::awaited.
   bool advance(Rank& awaited);
@@ -71,15 +87,34 @@ class Channel : public std::enable_shared_from_this<Channel> {
   friend class Operation;
   friend class Engine;
 
+  static std::size_t slot(plan::Ring ring) { return static_cast<std::size_t>(ring); }
+  static constexpr std::uint64_t ring_length(plan::Ring ring) {
+    return static_cast<std::uint64_t>(plan::ring_length(ring));
+  }
+  static_assert(host::small_cells == plan::ring_length(plan::Ring::small) &&
+                host::large_cells == plan::ring_length(plan::Ring::large));
+
   // All of these run under the lock.
-  void lock_to_start();
-  Operation* begin(Start& start);
+  Operation* begin(const Start& start);
+  void stay(const Operation& operation);  // in the hope that it finishes soon
+  void hand_out(Operation& operation, const Start& start);
   void check_usable();
   bool advance_operations();
   void settle();  // wakes others, takes finished operations out of the list
+  /// The same for the only operation in flight, which has finished inside its own start: nobody else knows it.
+  void settle_alone(Operation& operation);
+  void ring_bells();
   void drop_finished();
   void update_consumed();
-  bool space(plan::Ring ring, std::uint64_t sequence);
+  void tell_consumed(plan::Ring ring, std::uint64_t consumed);
+  /// The cell may be written: everybody has read what was in it before.
+  bool space(plan::Ring ring, std::uint64_t sequence) {
+    return sequence <= all_consumed_[slot(ring)] + ring_length(ring) || look_for_space(ring, sequence);
+  }
+  bool look_for_space(plan::Ring ring, std::uint64_t sequence);
+  /// Adds the ranks that have not.
+  void readers_behind(plan::Ring ring, std::uint64_t sequence, std::vector<Rank>& ranks) const;
+  std::uint64_t consumed_by(Rank other, plan::Ring ring) const;
   void write_record(const Operation& operation, const void* site);
   void recycle(Operation* operation);
   /// At least `bytes` bytes to fetch exposed memory into.
@@ -89,15 +124,25 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void inspect_locked();
   void look_at_alarm();
   void find_lost_blockers(Operation& operation);
-  void find_mismatch(const Operation& operation);
-  void check_record(const Operation& operation, Rank other);
-  void mismatch(const Operation& operation, Rank peer);
+  void check_records(Rank other);
+  void mismatch(Rank peer, std::uint64_t sequence);
+  void wrong_signature(const Operation& operation, Rank peer);
   void counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine);
+  void peer_gone(Rank peer, const char* how);
   void peer_lost(Rank peer, const char* how);
   void adopt_broken_board();
+  void broken_off(const Operation& operation, const char* why, Cause cause);
   void break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence);
-  std::string called(const host::Record& record) const;
-  bool record_of(Rank other, const Operation& operation, std::uint32_t& signature) const;
+  /// Of a record: what is compared.
+  struct Entry {
+    std::uint64_t sequence = 0;
+    std::uint32_t signature = 0, chain = 0;
+  };
+  /// The entry of record `slot`; false when there is none, or none that holds still.
+  bool entry_of(Rank other, std::uint64_t slot, Entry& entry) const;
+  std::uint64_t first_difference(Rank peer, std::uint64_t sequence) const;
+  /// What a rank called as this operation, as far as its record still says so.
+  std::string called(Rank who, std::uint64_t sequence) const;
   void fence_readers();
 
   Engine& engine_;
@@ -106,6 +151,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   LockWord lock_;
   std::vector<std::uint64_t> mask_;  // members as bits, for bells
   std::uint64_t next_sequence_ = 0;
+  std::uint64_t history_ = 0;  // hash of all operations so far
+  // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
+  std::array<std::uint32_t, 256> chains_{};
   std::array<std::uint64_t, 2> next_cell_{};     // per ring: cells given out so far
   std::array<std::uint64_t, 2> consumed_{};      // per ring: what this rank has told
   std::array<std::uint64_t, 2> all_consumed_{};  // per ring: cached minimum over members

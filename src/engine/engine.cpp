@@ -9,8 +9,13 @@
 #include <cerrno>
 #include <cstring>
 
+#include "engine/reduction.hpp"
+
 namespace tutti::engine {
 namespace {
+
+/// Rounds of progress in a row, after which a waiter looks at slow things although it never paused.
+constexpr int moves_between_ticks = 1024;
 
 /// Which generation of forks this process is: bumped in every child.
 std::atomic<std::uint32_t> generation{0};
@@ -32,8 +37,11 @@ Engine::Engine(const Setup& setup)
 
 Engine::~Engine() { leave(); }
 
+// Relaxed: a child sees its parent's last value, and bumps it before anything else runs.
+bool Engine::forked() const { return process_ != generation.load(std::memory_order_relaxed); }
+
 void Engine::leave() {
-  if (process_ != generation.load(std::memory_order_relaxed)) {  // a forked child: the thread is not there to join
+  if (forked()) {  // the thread is not there to join
     if (thread_.joinable()) thread_.detach();
     return;
   }
@@ -46,7 +54,7 @@ void Engine::leave() {
 }
 
 void Engine::check_process() const {
-  if (process_ == generation.load(std::memory_order_relaxed)) return;
+  if (!forked()) return;
   throw Error(Cause::usage, "this process is a fork of rank " + std::to_string(setup_.world_rank) +
                                 " and not a member of the job; call Tutti in the parent alone, or exec a new program");
 }
@@ -91,13 +99,17 @@ void Engine::tick() {
 
 template <class Done>
 bool Engine::wait_until(Done done, std::uint64_t until) {
+  check_process();
+  refuse_inside_reduction();
   host::Waiting::Round round(waiting_);
-  for (;;) {
+  for (int moves = 0;;) {
     if (done()) return true;
     Rank awaited = -1;
-    if (progress(awaited)) continue;
+    // What moves may be other people's traffic without end: now and then look at the clock and for deaths all the same.
+    const bool moved = progress(awaited);
+    if (moved && ++moves % moves_between_ticks != 0) continue;
     if (done()) return true;
-    if (!round.pause(awaited, until)) continue;
+    if (!moved && !round.pause(awaited, until)) continue;
     tick();
     if (until != 0 && waiting_.now() >= until) return done();
   }

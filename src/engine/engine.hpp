@@ -66,6 +66,8 @@ class Engine {
   void leave();
   /// Throws Error (usage) in a child of fork: the child is not a member of the job.
   void check_process() const;
+  /// This is such a child: nothing of the engine may be touched, its locks may be held by threads of the parent.
+  bool forked() const;
 
  private:
   template <class Done>

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How a channel finds out that something is wrong, and what it says about it.
 #include <algorithm>
+#include <cerrno>
 #include <cstring>
 #include <mutex>
 #include <string>
@@ -28,7 +29,6 @@ std::string number(Rank rank) { return "rank " + std::to_string(rank); }
 }  // namespace
 
 void Channel::check_usable() {
-  engine_.check_process();
   // Acquire: pairs with the release in Segment::raise_alarm; one word to look at while nothing is wrong.
   const std::uint64_t alarm = engine_.segment().header().alarm.load(std::memory_order_acquire);
   if (alarm != alarm_seen_) look_at_alarm();
@@ -57,11 +57,10 @@ void Channel::inspect_locked() {
   for (const Rank world : who_.world)
     if (world != engine_.setup().world_rank) engine_.segment().probe(world);
   look_at_alarm();
-  for (Operation* operation = first_; operation != nullptr && !broken_; operation = operation->next_) {
-    if (operation->finished()) continue;
-    find_mismatch(*operation);
-    if (!broken_) find_lost_blockers(*operation);
-  }
+  for (Rank other = 0; other < size() && !broken_; ++other)
+    if (other != rank()) check_records(other);
+  for (Operation* operation = first_; operation != nullptr && !broken_; operation = operation->next_)
+    if (!operation->finished()) find_lost_blockers(*operation);
 }
 
 void Channel::find_lost_blockers(Operation& operation) {
@@ -84,39 +83,64 @@ void Channel::find_lost_blockers(Operation& operation) {
   operation.blockers(after);
   for (const Rank other : after)
     if (gone(other) && std::find(before.begin(), before.end(), other) != before.end())
-      return peer_lost(other, "has ended without taking part");
+      return peer_gone(other, "has ended without taking part");
 }
 
-bool Channel::record_of(Rank other, const Operation& operation, std::uint32_t& signature) const {
-  if (!board_ || operation.user_lane()) return false;
-  const host::Record& record = board_.record(other, operation.sequence());
+bool Channel::entry_of(Rank other, std::uint64_t slot, Entry& entry) const {
+  const host::Record& record = board_.record(other, slot);
   // Acquire: pairs with the release in write_record.
-  if (record.sequence.load(std::memory_order_acquire) != operation.sequence() + 1) return false;
-  signature = record.signature.load(std::memory_order_relaxed);
+  const std::uint64_t is = record.sequence.load(std::memory_order_acquire);
+  if (is == 0) return false;
+  const std::uint64_t signatures = record.signatures.load(std::memory_order_relaxed);
+  entry = {is - 1, static_cast<std::uint32_t>(signatures), static_cast<std::uint32_t>(signatures >> 32)};
   // The record may have been overwritten meanwhile: a fence, then the sequence once more (a seqlock's reader).
   std::atomic_thread_fence(std::memory_order_acquire);
-  return record.sequence.load(std::memory_order_relaxed) == operation.sequence() + 1;
+  return record.sequence.load(std::memory_order_relaxed) == is;
 }
 
-void Channel::find_mismatch(const Operation& operation) {
-  for (Rank other = 0; other < size() && !broken_; ++other)
-    if (other != rank()) check_record(operation, other);
+/// Compares what the other rank has recorded with what this rank called then. A difference stays in the chain, so that
+/// calls that did not match are found in a later operation where nothing of their own could show it: two ranks that
+/// both believe to be the root of a bcast. Usually one record is looked at; of a rank that is behind, its last ones.
+void Channel::check_records(Rank other) {
+  if (!board_ || next_sequence_ == 0) return;
+  std::uint64_t from = next_sequence_ - 1;  // the oldest operation in flight, if there is one
+  for (const Operation* operation = last_; operation != nullptr; operation = operation->previous_)
+    if (!operation->user_lane() && !operation->finished()) from = operation->sequence();
+  for (std::uint64_t back = 0; back < host::records; ++back) {
+    Entry theirs;
+    if (!entry_of(other, from + host::records - back, theirs)) continue;
+    if (theirs.sequence >= next_sequence_ || next_sequence_ - theirs.sequence > chains_.size()) continue;
+    if (theirs.chain != chains_[theirs.sequence % chains_.size()]) mismatch(other, theirs.sequence);
+    return;
+  }
 }
 
-void Channel::check_record(const Operation& operation, Rank other) {
-  std::uint32_t signature = 0;
-  if (record_of(other, operation, signature) && signature != operation.first_signature_) mismatch(operation, other);
+/// The oldest operation up to `sequence` that both ranks still have records of, and that is not the same on both.
+std::uint64_t Channel::first_difference(Rank peer, std::uint64_t sequence) const {
+  std::uint64_t found = sequence;
+  for (std::uint64_t slot = 0; slot < host::records; ++slot) {
+    Entry mine, theirs;
+    if (entry_of(rank(), slot, mine) && entry_of(peer, slot, theirs) && mine.sequence == theirs.sequence &&
+        mine.sequence < found && mine.signature != theirs.signature)
+      found = mine.sequence;
+  }
+  return found;
 }
 
-std::string Channel::called(const host::Record& record) const {
-  const auto kind = static_cast<Kind>(record.kind.load(std::memory_order_relaxed));  // relaxed: checked by record_of
-  const auto op = static_cast<Op>(record.op.load(std::memory_order_relaxed));
+std::string Channel::called(Rank who, std::uint64_t sequence) const {
+  Entry entry;
+  const host::Record& record = board_.record(who, sequence);
+  if (!entry_of(who, sequence, entry) || entry.sequence != sequence) return "another operation";
+  const std::uint64_t call = record.call.load(std::memory_order_relaxed);  // relaxed: checked by entry_of
+  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(call));
+  const auto type = static_cast<Type>(static_cast<std::uint8_t>(call >> 8));
+  const auto op = static_cast<Op>(static_cast<std::uint8_t>(call >> 16));
   const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
   std::string text(base::name(kind));
   text += "(" + std::to_string(record.count.load(std::memory_order_relaxed)) + " x ";
-  text += base::name(static_cast<Type>(record.type.load(std::memory_order_relaxed)));
+  text += base::name(type);
   if (op != Op::none) text += ", " + std::string(base::name(op));
-  text += ", root " + std::to_string(record.root.load(std::memory_order_relaxed));
+  text += ", root " + std::to_string(static_cast<Rank>(call >> 32));
   if (engine_.setup().algorithm_name != nullptr)
     text += ", by " + std::string(engine_.setup().algorithm_name(algorithm));
   return text + ")";
@@ -142,17 +166,24 @@ std::string Channel::waits_for(const Operation& operation) {
   return text;
 }
 
-void Channel::mismatch(const Operation& operation, Rank peer) {
-  std::string text = describe(operation) + " does not match: ";
-  if (operation.user_lane()) {
-    text += "the message from " + number(peer) + " has another element type; send and recv must name the same type.";
-  } else if (board_) {
-    text += number(rank()) + " called " + called(board_.record(rank(), operation.sequence())) + ", " + number(peer) +
-            " called " + called(board_.record(peer, operation.sequence())) + ". " + same_calls;
-  } else {
-    text += number(peer) + " called another operation. " + same_calls;
-  }
-  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, operation.sequence());
+void Channel::mismatch(Rank peer, std::uint64_t sequence) {
+  const std::uint64_t first = first_difference(peer, sequence);
+  std::string text = "operation #" + std::to_string(first) + " of group " + who_.name +
+                     " does not match: " + number(rank()) + " called " + called(rank(), first) + ", " + number(peer) +
+                     " called " + called(peer, first) + ". " + same_calls;
+  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, first);
+}
+
+/// A message says that it belongs to another call.
+void Channel::wrong_signature(const Operation& operation, Rank peer) {
+  if (board_ && !operation.user_lane()) check_records(peer);
+  if (broken_) return;
+  const std::string text =
+      describe(operation) + " does not match: " +
+      (operation.user_lane()
+           ? "the message from " + number(peer) + " has another element type; send and recv must name the same type."
+           : number(peer) + " called another operation, now or before. " + same_calls);
+  break_with(std::make_shared<const Error>(Cause::mismatch, text, peer), peer, operation.sequence());
 }
 
 void Channel::counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine) {
@@ -164,6 +195,13 @@ void Channel::counts_disagree(const Operation& operation, Rank peer, std::uint64
                      " from " + number(peer) + ", which gives " + elements(theirs) +
                      ". Both sides must name the same count for what goes from one to the other.";
   break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, operation.sequence());
+}
+
+/// The peer does not answer any more. It may have gone because the group was broken, and then that is the cause.
+void Channel::peer_gone(Rank peer, const char* how) {
+  look_at_alarm();
+  // Sequentially consistent, as where it is stored. `breaking`: the next look finds the cause, or its finder dead.
+  if (!broken_ && (!board_ || board_.header().broken.load(std::memory_order_seq_cst) == intact)) peer_lost(peer, how);
 }
 
 void Channel::peer_lost(Rank peer, const char* how) {
@@ -193,6 +231,14 @@ void Channel::give_up(const Operation& operation) {
   lock_.unlock();
 }
 
+void Channel::broken_off(const Operation& operation, const char* why, Cause cause) {
+  break_with(
+      std::make_shared<const Error>(
+          cause, describe(operation) + " broke off: " + why + ". The group is broken; the other ranks are told so.",
+          rank()),
+      rank(), operation.sequence());
+}
+
 void Channel::adopt_broken_board() {
   // Acquire: pairs with the release in break_with; the details are complete.
   if (!board_ || board_.header().broken.load(std::memory_order_acquire) != told) return;
@@ -205,12 +251,12 @@ void Channel::adopt_broken_board() {
   if (cause == Cause::peer_lost) return peer_lost(whom, "is gone");
   std::string text = "group " + who_.name + " was broken ";
   if (cause == Cause::mismatch) {
-    text += "by calls that do not match: " + number(who) + " called " + called(board_.record(who, sequence)) + ", " +
-            number(whom) + " called " + called(board_.record(whom, sequence)) + " as operation #" +
-            std::to_string(sequence) + ". " + same_calls;
+    text += "by calls that do not match: " + number(who) + " called " + called(who, sequence) + ", " + number(whom) +
+            " called " + called(whom, sequence) + " as operation #" + std::to_string(sequence) + ". " + same_calls;
   } else {
-    text += "by " + number(who) + ", which gave up operation #" + std::to_string(sequence) +
-            " after a time-out or an interruption.";
+    text += "by " + number(who) + ", which gave up operation #" + std::to_string(sequence) + " after " +
+            (cause == Cause::broken ? "a time-out, an interruption or an exception of its reduction function."
+                                    : "an error of its own. Look at that process's own output for the cause.");
   }
   break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), whom, sequence);
 }
@@ -267,6 +313,8 @@ bool Channel::read_exposed(Operation& operation, Rank owner, std::uint64_t from,
   }
   const int refused = transport::shm::read_memory(pid, from, to);
   if (refused == 0) return true;
+  // A process loses its memory a moment before its lock.
+  if (refused == ESRCH) engine_.segment().declare_dead(world);
   engine_.segment().probe(world);
   look_at_alarm();
   if (broken_) return false;

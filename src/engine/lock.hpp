@@ -13,14 +13,18 @@ namespace tutti::engine {
 /// waiting and the progress thread take it as `mover` and give way.
 class LockWord {
  public:
-  /// False when another thread is just starting an operation on the same group.
-  bool lock_to_start() {
+  /// False when another thread is just starting an operation on the same group, or when `give_up` says so while
+  /// operations are moved on.
+  template <class GiveUp>
+  bool lock_to_start(GiveUp give_up) {
     for (;;) {
       std::uint32_t seen = free_word;
       // Acquire: pairs with the release in unlock, so that the state behind the lock is seen.
       if (word_.compare_exchange_weak(seen, starter, std::memory_order_acquire, std::memory_order_relaxed)) return true;
       if (seen == starter) return false;
-      if (seen == mover) sched_yield();
+      if (seen != mover) continue;
+      if (give_up()) return false;
+      sched_yield();
     }
   }
   bool try_lock() {

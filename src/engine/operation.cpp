@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <new>
 #include <utility>
 
 #include "engine/channel.hpp"
@@ -14,7 +15,6 @@
 namespace tutti::engine {
 
 using plan::Index;
-using plan::Step;
 using plan::Verb;
 
 namespace {
@@ -26,37 +26,32 @@ constexpr std::uint32_t cancelled = std::numeric_limits<std::uint32_t>::max();
 
 Operation::~Operation() = default;
 
-void Operation::prepare(std::shared_ptr<const Bound> bound, Buffers buffers, const Reduction& reduction,
-                        std::uint64_t sequence, std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag) {
-  bound_ = std::move(bound);
+void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
+                        std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
+  bound_ = &bound;
   buffers_ = buffers;
   reduction_ = reduction;
   sequence_ = sequence;
-  first_signature_ = bound_->signature;
+  chain_ = chain;
   cell_base_ = released_ = cell_base;
   ring_ = bound_->plan.ring;
-  cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells + bound_->reserved);
+  cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells);
   lane_ = lane;
   user_tag_ = user_tag;
-  stage_ = 0;
   timed_out_.store(false, std::memory_order_relaxed);  // relaxed: as above, nobody else knows it yet
-  error_.reset();
-  event_.reset();
   reset_steps();
   // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
   phase_.store(Phase::pending, std::memory_order_relaxed);
 }
 
 void Operation::reset_steps() {
-  const std::size_t steps = bound_->plan.steps.size();
+  const std::size_t steps = bound_->instructions.size();
   if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
+  if (progress_.empty()) progress_.resize(1);
   at_ = 0;
+  progress_[0] = 0;
+  if (bound_->in_order) return transfers_.clear();
   steps_left_ = steps;
-  if (bound_->in_order) {
-    progress_.assign(1, 0);
-    transfers_.clear();
-    return;
-  }
   missing_.assign(bound_->missing.begin(), bound_->missing.end());
   ready_.assign(bound_->starts.begin(), bound_->starts.end());
   blocked_.clear();
@@ -64,25 +59,21 @@ void Operation::reset_steps() {
   transfers_.assign(static_cast<std::size_t>(bound_->transfers), {});
 }
 
-bool Operation::advance_in_order() {
-  const std::size_t before = steps_left_;
-  while (steps_left_ > 0) {
-    if (!run(at_)) return steps_left_ != before;
-    progress_[0] = 0;
-    ++at_;
-    --steps_left_;
-  }
-  return next_plan();
-}
-
-void Operation::continue_with(std::unique_ptr<Continuation> continuation) {
-  continuation_ = std::move(continuation);
-  if (continuation_) final_buffers_ = std::exchange(buffers_, continuation_->exchange());
-}
-
 bool Operation::advance() {
-  if (bound_->in_order) return advance_in_order();
-  if (steps_left_ == 0 && !finished()) return next_plan();
+  try {
+    return bound_->in_order ? advance_in_order() : advance_steps();
+  } catch (const std::bad_alloc&) {
+    channel_.broken_off(*this, "this process has no memory left", Cause::system);
+  } catch (const std::exception& error) {
+    channel_.broken_off(*this, error.what(), Cause::broken);
+  } catch (...) {
+    channel_.broken_off(*this, "the reduction function threw something that is no std::exception", Cause::broken);
+  }
+  return true;
+}
+
+bool Operation::advance_steps() {
+  if (steps_left_ == 0) finish(Phase::done);
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !finished();) {
     const Index index = blocked_[i];
@@ -121,9 +112,9 @@ void Operation::complete(Index index) {
     if (missing_[successor] == 0 || missing_[successor] == cancelled) continue;
     if (--missing_[successor] > 0) continue;
     ready_.push_back(successor);
-    if (bound_->plan.steps[successor].any) cancel_others(index, successor);
+    if (bound_->instructions[successor].any) cancel_others(index, successor);
   }
-  if (--steps_left_ == 0) next_plan();
+  if (--steps_left_ == 0) finish(Phase::done);
 }
 
 void Operation::cancel_others(Index chosen, Index successor) {
@@ -132,7 +123,8 @@ void Operation::cancel_others(Index chosen, Index successor) {
     const auto at = std::find(blocked_.begin(), blocked_.end(), other);
     const auto waiting = std::find(ready_.begin(), ready_.end(), other);
     if (at != blocked_.end()) {
-      if (bound_->transfer[other] >= 0) take_back(transfers_[static_cast<std::size_t>(bound_->transfer[other])]);
+      const std::int32_t transfer = bound_->instructions[other].transfer;
+      if (transfer >= 0) take_back(transfers_[static_cast<std::size_t>(transfer)]);
       blocked_.erase(at);
     } else if (waiting != ready_.end()) {
       ready_.erase(waiting);
@@ -142,30 +134,6 @@ void Operation::cancel_others(Index chosen, Index successor) {
     missing_[other] = cancelled;
     --steps_left_;
   }
-}
-
-bool Operation::next_plan() {
-  if (!continuation_) {
-    finish(Phase::done);
-    return true;
-  }
-  auto continuation = std::move(continuation_);
-  try {
-    auto bound = continuation->next();
-    if (bound->plan.cells > bound_->reserved || (bound->plan.cells > 0 && bound->plan.ring != plan::Ring::small))
-      throw Error(Cause::system, "the second plan of " + channel_.describe(*this) + " takes more cells than were kept");
-    cell_base_ += static_cast<std::uint64_t>(bound_->plan.cells);
-    released_ = cell_base_;
-    bound_ = std::move(bound);
-  } catch (const Error& error) {
-    channel_.break_with(std::make_shared<const Error>(error), error.peer(), sequence_);
-    return true;
-  }
-  buffers_ = final_buffers_;
-  stage_ = 1;
-  reset_steps();
-  if (steps_left_ == 0) finish(Phase::done);
-  return true;
 }
 
 void Operation::finish(Phase phase) {
@@ -187,27 +155,39 @@ void Operation::withdraw() {
 void Operation::fail(std::shared_ptr<const Error> error) {
   if (finished()) return;
   error_ = std::move(error);
-  continuation_.reset();
   finish(Phase::failed);
 }
 
 Rank Operation::awaited() const {
-  const bool one = bound_->in_order ? steps_left_ > 0 : blocked_.size() == 1 && ready_.empty();
+  const bool one = bound_->in_order ? !at_end() : blocked_.size() == 1 && ready_.empty();
   if (!one) return -1;
   const Index index = bound_->in_order ? at_ : blocked_.front();
-  if (bound_->plan.steps[index].verb != Verb::await) return -1;
+  if (bound_->instructions[index].verb != Verb::await) return -1;
   return channel_.who_.world[static_cast<std::size_t>(next_owner(index))];
 }
 
 void Operation::blockers(std::vector<Rank>& ranks) const {
   ranks.clear();
-  for (const Index index : blocked_) {
-    const Step& step = bound_->plan.steps[index];
-    if (step.verb == Verb::await)
-      ranks.push_back(next_owner(index));
-    else if (bound_->transfer[index] >= 0)
-      ranks.push_back(step.peer);
-  }
+  if (!bound_->in_order)
+    for (const Index index : blocked_) blockers(index, ranks);
+  else if (!at_end())
+    blockers(at_, ranks);
+}
+
+void Operation::blockers(Index index, std::vector<Rank>& ranks) const {
+  const Instruction& step = bound_->instructions[index];
+  const std::int32_t cell = written_cell(step);
+  if (step.verb == Verb::await)
+    ranks.push_back(next_owner(index));
+  else if (step.transfer >= 0)
+    ranks.push_back(step.peer);
+  else if (cell >= 0)
+    channel_.readers_behind(ring_, cell_sequence(cell), ranks);
+}
+
+std::int32_t Operation::written_cell(const Instruction& step) {
+  if (step.verb == Verb::publish) return step.cell;
+  return step.target.buffer == plan::Buffer::shared ? step.target.cell : -1;
 }
 
 void Operation::release() {

@@ -5,6 +5,7 @@
 #include <atomic>
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -22,16 +23,6 @@ class Operation;
 struct Buffers {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
-};
-
-/// Makes the second plan of an operation whose first one exchanged counts. Owned by the operation.
-class Continuation {
- public:
-  virtual ~Continuation() = default;
-  /// Where the first plan's data lie.
-  virtual Buffers exchange() = 0;
-  /// The second plan, made from them. Throws Error (mismatch) when the ranks' counts contradict each other.
-  virtual std::shared_ptr<const Bound> next() = 0;
 };
 
 enum class Phase : std::uint32_t { idle, pending, done, failed };
@@ -59,16 +50,13 @@ class Operation {
   void remember_timeout() { timed_out_.store(true, std::memory_order_relaxed); }  // relaxed: the waiter's own note
   bool timed_out() const { return timed_out_.load(std::memory_order_relaxed); }
 
-  void retain() { references_.fetch_add(1, std::memory_order_relaxed); }
   /// Gives up one reference; the last one returns the operation to its channel. Takes the channel's lock.
   void release();
 
   // Used by Channel, under its lock.
-  void prepare(std::shared_ptr<const Bound> bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag);
-  /// The plan it was prepared with exchanges counts; `continuation` makes the one that does the work.
-  void continue_with(std::unique_ptr<Continuation> continuation);
-  /// Runs what can be run; true when anything moved.
+  void prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
+               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain);
+  /// Runs what can be run; true when anything moved. What a user's reduction throws breaks the group.
   bool advance();
   /// The world rank whose publishing alone would move it on, or -1.
   Rank awaited() const;
@@ -85,55 +73,58 @@ class Operation {
   bool poll(plan::Index index);  // looks at a blocked step; true when complete
   void complete(plan::Index index);
   void cancel_others(plan::Index chosen, plan::Index successor);
+  bool advance_steps();
   bool run_ready();
   bool advance_in_order();
+  bool at_end() const { return at_ == bound_->instructions.size(); }
   std::uint64_t& progress(plan::Index index) { return progress_[bound_->in_order ? 0 : index]; }
-  bool next_plan();
   void finish(Phase phase);
 
   void reset_steps();
   /// Own cells are written only when nobody reads what they held before.
-  bool may_write(const plan::Slice& target);
-  bool start_transfer(plan::Index index);
-  bool poll_transfer(plan::Index index);
+  bool may_write(const Place& target);
+  void blockers(plan::Index index, std::vector<Rank>& ranks) const;
+  /// The cell of this rank that the step writes, or -1.
+  static std::int32_t written_cell(const Instruction& step);
+  bool start_transfer(const Instruction& step);
+  bool poll_transfer(const Instruction& step);
   void take_back(transport::Transfer& transfer);
-  bool publish(const plan::Step& step);
+  bool publish(const Instruction& step);
   bool await(plan::Index index);
-  bool seen(const plan::Step& step, Rank owner);
+  bool seen(const Instruction& step, Rank owner);
   Rank next_owner(plan::Index index) const;
-  bool combine_at_once(const plan::Step& step);
-  bool combine(plan::Index index);  // copy and reduce, in pieces
-  bool fetch(const plan::Slice& source, std::byte* to);
-  std::byte* address(const plan::Slice& slice) const;
+  bool combine(plan::Index index);  // copy and reduce
+  bool combine_pieces(plan::Index index);
+  void reduce_into(std::byte* target, const std::byte* source, Count count, plan::Side side);
+  bool fetch(const Place& source, std::span<std::byte> to);
+  std::byte* address(const Place& place) const;
   host::Cell& cell(Rank owner, std::int32_t number) const;
   std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }
   std::uint64_t word(std::uint64_t sequence) const;
-  transport::Tag tag(const plan::Step& step) const;
+  transport::Tag tag(const Instruction& step) const;
 
   Channel& channel_;
-  std::shared_ptr<const Bound> bound_;
+  const Bound* bound_ = nullptr;
+  std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
   Buffers buffers_;
   Reduction reduction_;
   std::uint64_t sequence_ = 0;
-  std::uint32_t first_signature_ = 0;  // of the first plan: what the record says
+  std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
   std::uint64_t cell_base_ = 0;
   std::uint64_t cells_end_ = 0;  // the last cell sequence of this operation
   std::uint64_t released_ = 0;   // this rank is done with all cells up to this sequence
   plan::Ring ring_ = plan::Ring::small;
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
-  std::uint32_t stage_ = 0;
-  std::unique_ptr<Continuation> continuation_;
-  Buffers final_buffers_;
 
   std::vector<std::uint32_t> missing_;
   std::vector<plan::Index> ready_, blocked_;
-  std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: elements done
+  std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: bytes done
   std::vector<transport::Transfer> transfers_;
   std::vector<std::byte> scratch_;
-  plan::Index at_ = 0;  // of a plan that runs in order: the next step
-  std::size_t steps_left_ = 0;
-  bool published_ = false;  // since the last look: somebody may have to be woken
+  plan::Index at_ = 0;          // of a plan that runs in order: the next step
+  std::size_t steps_left_ = 0;  // of any other
+  bool published_ = false;      // since the last look: somebody may have to be woken
 
   std::atomic<Phase> phase_{Phase::idle};
   std::atomic<std::uint32_t> references_{0};

@@ -176,8 +176,6 @@ struct Locating {
   }
 };
 
-using Kernel = void (*)(const std::byte* source, std::byte* target, Count n);
-
 template <class Kind, Op op>
 struct Baseline {
   static void run(const std::byte* source, std::byte* target, Count n) { Kind::template run<op>(source, target, n); }
@@ -255,11 +253,21 @@ void apply_right(const Reduction& reduction, std::size_t element, const std::byt
   }
 }
 
+thread_local bool inside = false;  // this thread runs a user's reduction
+
+struct Inside {
+  Inside() { inside = true; }
+  ~Inside() { inside = false; }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+};
+
 void apply_user(const Reduction& reduction, std::size_t element, const std::byte* source, std::byte* target, Count n,
                 plan::Side side) {
   if (reduction.function == nullptr)
     throw Error(Cause::usage, "tutti: a user's reduction has no function; pass one, or a built-in operation");
   if (n == 0 || element == 0) return;
+  const Inside mark;
   if (side == plan::Side::left || reduction.commutative)
     reduction.function(source, target, n, reduction.context);
   else
@@ -268,6 +276,14 @@ void apply_user(const Reduction& reduction, std::size_t element, const std::byte
 
 }  // namespace
 
+bool inside_reduction() { return inside; }
+
+void refuse_inside_reduction() {
+  if (inside)
+    throw Error(Cause::usage,
+                "a reduction function called Tutti; it must only combine its elements, and neither start nor wait");
+}
+
 std::size_t size_of(Type type) { return sizes[at(type)]; }
 
 bool supports(Type type, Op op) {
@@ -275,13 +291,18 @@ bool supports(Type type, Op op) {
   return op == Op::user || baseline[at(op)][at(type)] != nullptr;
 }
 
+Kernel kernel_of(Type type, Op op) {
+  static const Table& table = table_of_this_processor();
+  return op != Op::user && supports(type, op) ? table[at(op)][at(type)] : nullptr;
+}
+
 void reduce(const Reduction& reduction, Type type, std::size_t element, const std::byte* source, std::byte* target,
             Count n, plan::Side side) {
   if (reduction.op == Op::user) return apply_user(reduction, element, source, target, n, side);
-  if (!supports(type, reduction.op))
+  const Kernel kernel = kernel_of(type, reduction.op);
+  if (kernel == nullptr)
     throw Error(Cause::usage, "tutti: this reduction is not defined on this element type; pass a function of your own");
-  static const Table& table = table_of_this_processor();
-  table[at(reduction.op)][at(type)](source, target, n);
+  kernel(source, target, n);
 }
 
 }  // namespace tutti::engine

@@ -19,6 +19,9 @@ std::size_t size_of(Type type);
 ///   band, bor, bxor        integers, bool
 ///   minloc, maxloc         located types
 bool supports(Type type, Op op);
+/// target[i] = source[i] op target[i], for a built-in operation; null when the type has none.
+using Kernel = void (*)(const std::byte* source, std::byte* target, Count n);
+Kernel kernel_of(Type type, Op op);
 
 /// Combines n elements of source into target. The two must not overlap and need no alignment.
 /// left: target = source op target; right: target = target op source. The built-in operations give the same bits
@@ -28,5 +31,10 @@ bool supports(Type type, Op op);
 /// Throws Error (usage) where supports() is false, and what a user's function throws.
 void reduce(const Reduction& reduction, Type type, std::size_t element, const std::byte* source, std::byte* target,
             Count n, plan::Side side);
+
+/// This thread runs a user's reduction, which holds its group's lock: it must neither start nor wait.
+bool inside_reduction();
+/// Throws Error (usage) inside one.
+void refuse_inside_reduction();
 
 }  // namespace tutti::engine

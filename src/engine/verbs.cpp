@@ -14,24 +14,149 @@ namespace tutti::engine {
 using plan::Buffer;
 using plan::Index;
 using plan::Ring;
-using plan::Slice;
-using plan::Step;
 using plan::Verb;
 
 namespace {
 
 /// Bytes of exposed memory fetched at a time for a reduction: stays in the first-level cache.
-constexpr Count fetch_bytes = 16 << 10;
+constexpr std::size_t fetch_bytes = 16 << 10;
 
 }  // namespace
 
+std::byte* Operation::address(const Place& place) const {
+  switch (place.buffer) {
+    case Buffer::input:
+      return const_cast<std::byte*>(buffers_.input) + place.offset;  // the checker proves it is only read
+    case Buffer::output:
+      return buffers_.output + place.offset;
+    case Buffer::scratch:
+      return const_cast<std::byte*>(scratch_.data()) + place.offset;
+    case Buffer::shared:
+      return cell(place.owner, place.cell).payload + place.offset;
+    default:
+      return nullptr;
+  }
+}
+
+host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
+  const std::uint64_t sequence = cell_sequence(number);
+  return ring_ == Ring::small ? channel_.board_.small(owner, sequence) : channel_.board_.large(owner, sequence);
+}
+
+bool Operation::may_write(const Place& target) {
+  return target.buffer != Buffer::shared || channel_.space(ring_, cell_sequence(target.cell));
+}
+
+std::uint64_t Operation::word(std::uint64_t sequence) const {
+  return static_cast<std::uint64_t>(chain_) << 32 | static_cast<std::uint32_t>(sequence);
+}
+
+Rank Operation::next_owner(Index index) const {
+  const Rank peer = bound_->instructions[index].peer;
+  if (peer != plan::everyone) return peer;
+  const Rank next = channel_.rank() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
+  return next >= channel_.size() ? next - channel_.size() : next;
+}
+
+bool Operation::seen(const Instruction& step, Rank owner) {
+  const host::Cell& theirs = cell(owner, step.cell);
+  // Acquire: pairs with the release store in `publish`.
+  const std::uint64_t is = theirs.word.load(std::memory_order_acquire);
+  const std::uint64_t expected = word(cell_sequence(step.cell));
+  if (is != expected) {
+    // The right turn of the ring with another signature: another call, unless the word is 2^32 cells old.
+    if (static_cast<std::uint32_t>(is) == static_cast<std::uint32_t>(expected)) channel_.check_records(owner);
+    return false;
+  }
+  if (theirs.length == step.bytes) return true;
+  channel_.counts_disagree(*this, owner, theirs.length, step.bytes);
+  return false;
+}
+
+bool Operation::await(Index index) {
+  const Instruction& step = bound_->instructions[index];
+  if (step.peer != plan::everyone) return seen(step, step.peer);
+  std::uint64_t& done = progress(index);
+  for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); done < others; ++done)
+    if (!seen(step, next_owner(index))) return false;
+  return true;
+}
+
+bool Operation::publish(const Instruction& step) {
+  const std::uint64_t sequence = cell_sequence(step.cell);
+  if (!channel_.space(ring_, sequence)) return false;
+  host::Cell& mine = cell(channel_.rank(), step.cell);
+  const bool exposed = step.source.buffer != Buffer::shared;
+  mine.length = step.bytes;
+  mine.address = exposed ? reinterpret_cast<std::uint64_t>(address(step.source)) : 0;
+  // Release: pairs with the acquire in `seen`; payload, length and address become visible with the word.
+  mine.word.store(word(sequence), std::memory_order_release);
+  published_ = true;
+  return true;
+}
+
+bool Operation::combine(Index index) {
+  const Instruction& step = bound_->instructions[index];
+  if (!may_write(step.target)) return false;
+  if (!step.at_once) return combine_pieces(index);
+  if (step.count == 0) return true;
+  std::byte* const to = address(step.target);
+  const std::byte* const from = address(step.source);
+  if (step.verb == Verb::reduce)
+    reduce_into(to, from, step.count, step.side);
+  else if (step.bytes == sizeof(std::uint64_t))
+    std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
+  else
+    std::memcpy(to, from, step.bytes);
+  return true;
+}
+
+void Operation::reduce_into(std::byte* target, const std::byte* source, Count count, plan::Side side) {
+  if (bound_->kernel != nullptr) return bound_->kernel(source, target, count);
+  reduce(reduction_, bound_->description.type, bound_->element, source, target, count, side);
+}
+
+bool Operation::combine_pieces(Index index) {
+  const Instruction& step = bound_->instructions[index];
+  const std::size_t element = bound_->element;
+  const bool exposed = step.source.buffer == Buffer::exposed, copies = step.verb == Verb::copy;
+  const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };
+  const std::size_t most = whole(exposed && !copies ? fetch_bytes : Bound::piece_bytes);
+  std::uint64_t& done = progress(index);  // bytes
+  const std::size_t stop = std::min<std::size_t>(step.bytes, done + whole(Bound::piece_bytes));
+  while (done < stop) {
+    const std::size_t bytes = std::min(most, stop - done);
+    std::byte* to = address(step.target.from(done));
+    const Place source = step.source.from(done);
+    if (exposed && !fetch(source, {copies ? to : channel_.fetched(bytes), bytes})) return false;
+    const std::byte* from = exposed ? channel_.fetched(0) : address(source);
+    if (!copies) {
+      reduce_into(to, from, static_cast<Count>(bytes / element), step.side);
+    } else if (!exposed) {
+      std::memcpy(to, from, bytes);
+    }
+    done += bytes;
+  }
+  return done == step.bytes;
+}
+
+bool Operation::fetch(const Place& source, std::span<std::byte> to) {
+  const host::Cell& theirs = cell(source.owner, source.cell);
+  // Written by another process: checked before use.
+  if (theirs.address == 0 || source.offset > theirs.length || to.size() > theirs.length - source.offset) {
+    channel_.counts_disagree(*this, source.owner, theirs.length, source.offset + to.size());
+    return false;
+  }
+  return channel_.read_exposed(*this, source.owner, theirs.address + source.offset, to);
+}
+
 bool Operation::run(Index index) {
-  const Step& step = bound_->plan.steps[index];
+  const Instruction& step = bound_->instructions[index];
   switch (step.verb) {
     case Verb::send:
     case Verb::recv:
     case Verb::recv_reduce:
-      return start_transfer(index);
+      return start_transfer(step);
     case Verb::reduce:
     case Verb::copy:
       return combine(index);
@@ -48,160 +173,47 @@ bool Operation::run(Index index) {
   return true;
 }
 
-bool Operation::poll(Index index) { return bound_->transfer[index] >= 0 ? poll_transfer(index) : run(index); }
+bool Operation::poll(Index index) {
+  // A receive into a cell that others still read has not started yet.
+  const Instruction& step = bound_->instructions[index];
+  const bool started = step.transfer >= 0 && transfers_[static_cast<std::size_t>(step.transfer)].peer >= 0;
+  return started ? poll_transfer(step) : run(index);
+}
 
-std::byte* Operation::address(const Slice& slice) const {
-  const std::size_t offset = static_cast<std::size_t>(slice.offset) * bound_->element;
-  switch (slice.buffer) {
-    case Buffer::input:
-      return const_cast<std::byte*>(buffers_.input) + offset;  // the checker proves it is only read
-    case Buffer::output:
-      return buffers_.output + offset;
-    case Buffer::scratch:
-      return const_cast<std::byte*>(scratch_.data()) + offset;
-    case Buffer::shared:
-      return cell(slice.owner, slice.cell).payload + offset;
-    default:
-      return nullptr;
+bool Operation::advance_in_order() {
+  const auto end = static_cast<Index>(bound_->instructions.size());
+  for (const Index before = at_; at_ != end; ++at_) {
+    if (!run(at_)) return at_ != before;
+    progress_[0] = 0;
   }
-}
-
-host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
-  const std::uint64_t sequence = cell_sequence(number);
-  return ring_ == Ring::small ? channel_.board_.small(owner, sequence) : channel_.board_.large(owner, sequence);
-}
-
-bool Operation::publish(const Step& step) {
-  const std::uint64_t sequence = cell_sequence(step.cell);
-  if (!channel_.space(ring_, sequence)) return false;
-  host::Cell& mine = cell(channel_.rank(), step.cell);
-  const bool exposed = step.source.buffer != Buffer::shared;
-  mine.length = static_cast<std::uint64_t>(step.source.count) * bound_->element;
-  mine.address = exposed ? reinterpret_cast<std::uint64_t>(address(step.source)) : 0;
-  // Release: pairs with the acquire in `seen`; payload, length and address become visible with the word.
-  mine.word.store(word(sequence), std::memory_order_release);
-  published_ = true;
+  finish(Phase::done);
   return true;
 }
 
-std::uint64_t Operation::word(std::uint64_t sequence) const {
-  return static_cast<std::uint64_t>(bound_->signature) << 32 | static_cast<std::uint32_t>(sequence);
-}
-
-Rank Operation::next_owner(Index index) const {
-  const Step& step = bound_->plan.steps[index];
-  if (step.peer != plan::everyone) return step.peer;
-  const Rank next = channel_.rank() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
-  return next >= channel_.size() ? next - channel_.size() : next;
-}
-
-bool Operation::await(Index index) {
-  const Step& step = bound_->plan.steps[index];
-  if (step.peer != plan::everyone) return seen(step, step.peer);
-  std::uint64_t& done = progress(index);
-  for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); done < others; ++done)
-    if (!seen(step, next_owner(index))) return false;
-  return true;
-}
-
-bool Operation::seen(const Step& step, Rank owner) {
-  const host::Cell& theirs = cell(owner, step.cell);
-  // Acquire: pairs with the release store in `publish`.
-  const std::uint64_t is = theirs.word.load(std::memory_order_acquire);
-  const std::uint64_t expected = word(cell_sequence(step.cell));
-  if (is != expected) {
-    // The right turn of the ring with another signature: another call, unless the word is 2^32 cells old.
-    if (static_cast<std::uint32_t>(is) == static_cast<std::uint32_t>(expected)) channel_.check_record(*this, owner);
-    return false;
-  }
-  const std::uint64_t bytes = static_cast<std::uint64_t>(step.source.count) * bound_->element;
-  if (theirs.length == bytes) return true;
-  channel_.counts_disagree(*this, owner, theirs.length, bytes);
-  return false;
-}
-
-bool Operation::combine_at_once(const Step& step) {
-  const Count count = step.target.count;
-  if (count == 0) return true;
-  if (step.verb == Verb::copy)
-    std::memcpy(address(step.target), address(step.source), static_cast<std::size_t>(count) * bound_->element);
-  else
-    reduce(reduction_, bound_->description.type, bound_->element, address(step.source), address(step.target), count,
-           step.side);
-  return true;
-}
-
-bool Operation::combine(Index index) {
-  const Step& step = bound_->plan.steps[index];
-  if (!may_write(step.target)) return false;
-  if (step.source.buffer != Buffer::exposed && bound_->small[index]) return combine_at_once(step);
-  const auto element = static_cast<Count>(bound_->element);
-  const Count total = step.target.count;
-  const bool exposed = step.source.buffer == Buffer::exposed;
-  const bool copies = step.verb == Verb::copy;
-  auto done = static_cast<Count>(progress(index));
-  const Count most = std::max<Count>(1, (exposed && !copies ? fetch_bytes : Bound::piece_bytes) / element);
-  const Count stop = std::min(total, done + std::max<Count>(1, Bound::piece_bytes / element));
-  while (done < stop) {
-    const Count n = std::min(most, stop - done);
-    const Slice target = step.target.part(done, n);
-    const Slice source = step.source.part(done, n);
-    std::byte* to = address(target);
-    if (exposed && !fetch(source, copies ? to : channel_.fetched(static_cast<std::size_t>(n * element)))) return false;
-    const std::byte* from = exposed ? channel_.fetched(0) : address(source);
-    if (!copies) {
-      reduce(reduction_, bound_->description.type, bound_->element, from, to, n, step.side);
-    } else if (!exposed) {
-      std::memcpy(to, from, static_cast<std::size_t>(n * element));
-    }
-    done += n;
-  }
-  progress(index) = static_cast<std::uint64_t>(done);
-  return done == total;
-}
-
-bool Operation::fetch(const Slice& source, std::byte* to) {
-  const host::Cell& theirs = cell(source.owner, source.cell);
-  const std::uint64_t offset = static_cast<std::uint64_t>(source.offset) * bound_->element;
-  const std::uint64_t bytes = static_cast<std::uint64_t>(source.count) * bound_->element;
-  // Written by another process: checked before use.
-  if (theirs.address == 0 || offset > theirs.length || bytes > theirs.length - offset) {
-    channel_.counts_disagree(*this, source.owner, theirs.length, offset + bytes);
-    return false;
-  }
-  return channel_.read_exposed(*this, source.owner, theirs.address + offset, {to, bytes});
-}
-
-transport::Tag Operation::tag(const Step& step) const {
+transport::Tag Operation::tag(const Instruction& step) const {
   if (lane_ == transport::Lane::user) return {channel_.who_.context, 0, user_tag_, lane_};
-  return {channel_.who_.context, sequence_, step.message | stage_ << 31, lane_};
+  return {channel_.who_.context, sequence_, step.message, lane_};
 }
 
-bool Operation::may_write(const Slice& target) {
-  return target.buffer != Buffer::shared || channel_.space(ring_, cell_sequence(target.cell));
-}
-
-bool Operation::start_transfer(Index index) {
-  const Step& step = bound_->plan.steps[index];
+bool Operation::start_transfer(const Instruction& step) {
   if (step.verb == Verb::recv && !may_write(step.target)) return false;
-  transport::Transfer& transfer = transfers_[static_cast<std::size_t>(bound_->transfer[index])];
-  const Slice& slice = step.verb == Verb::send ? step.source : step.target;
+  transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
   transfer.peer = channel_.who_.world[static_cast<std::size_t>(step.peer)];
   transfer.tag = tag(step);
-  transfer.signature = bound_->signature;
-  transfer.data = step.verb == Verb::recv_reduce ? scratch_.data() + bound_->landing[index] : address(slice);
-  transfer.size = static_cast<std::size_t>(slice.count) * bound_->element;
+  transfer.signature = chain_;
+  transfer.data = step.verb == Verb::recv_reduce ? scratch_.data() + step.landing
+                                                 : address(step.verb == Verb::send ? step.source : step.target);
+  transfer.size = step.bytes;
   {
     const std::lock_guard lock(channel_.engine_.transport_lock());
     transport::Transport& transport = channel_.engine_.transport();
     step.verb == Verb::send ? transport.send(transfer) : transport.recv(transfer);
   }
-  return poll_transfer(index);
+  return poll_transfer(step);
 }
 
-bool Operation::poll_transfer(Index index) {
-  const Step& step = bound_->plan.steps[index];
-  const transport::Transfer& transfer = transfers_[static_cast<std::size_t>(bound_->transfer[index])];
+bool Operation::poll_transfer(const Instruction& step) {
+  const transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
   transport::State state;
   {
     const std::lock_guard lock(channel_.engine_.transport_lock());
@@ -217,15 +229,13 @@ bool Operation::poll_transfer(Index index) {
       channel_.counts_disagree(*this, step.peer, transfer.their_size, transfer.size);
       return false;
     case transport::State::wrong_signature:
-      channel_.mismatch(*this, step.peer);
+      channel_.wrong_signature(*this, step.peer);
       return false;
     case transport::State::lost:
-      channel_.peer_lost(step.peer, "is gone");
+      channel_.peer_gone(step.peer, "is gone");
       return false;
   }
-  if (step.verb == Verb::recv_reduce)
-    reduce(reduction_, bound_->description.type, bound_->element, transfer.data, address(step.target),
-           step.target.count, step.side);
+  if (step.verb == Verb::recv_reduce) reduce_into(address(step.target), transfer.data, step.count, step.side);
   return true;
 }
 

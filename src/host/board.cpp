@@ -8,7 +8,8 @@
 namespace tutti::host {
 
 std::size_t Board::bytes(int size) {
-  const std::size_t per_rank = rank_bytes + large_cells * large_bytes + records * sizeof(Record);
+  const std::size_t per_rank =
+      sizeof(Member) + small_cells * sizeof(Cell) + large_cells * large_bytes + records * sizeof(Record);
   return sizeof(BoardHeader) + static_cast<std::size_t>(size) * per_rank;
 }
 
@@ -41,7 +42,8 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
   memory_ = memory;
   size_ = size;
   rank_ = rank;
-  large_ = of(size);
+  small_ = memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(size) * sizeof(Member);
+  large_ = small_ + static_cast<std::size_t>(size) * small_cells * sizeof(Cell);
   records_ = reinterpret_cast<Record*>(large_ + static_cast<std::size_t>(size) * large_cells * large_bytes);
 }
 

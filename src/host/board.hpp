@@ -30,12 +30,11 @@ static_assert(sizeof(Cell) == line);
 struct alignas(64) Record {
   std::atomic<std::uint64_t>
       sequence;  ///< The operation's number in its group + 1; 0 = never used. Stored last (release).
-  std::atomic<std::uint32_t> signature;
-  std::atomic<std::uint8_t> kind, type, op, flags;
+  std::atomic<std::uint64_t> signatures;  ///< Low: its own; high: of it and all earlier ones, as cells carry it.
+  std::atomic<std::uint64_t> call;        ///< Kind, type and op, a byte each; high: the root.
   std::atomic<std::int64_t> count;
-  std::atomic<std::int32_t> root;
-  std::atomic<std::int32_t> algorithm;
   std::atomic<std::uint64_t> site;  ///< Return address of the call, or 0.
+  std::atomic<std::int32_t> algorithm;
 };
 inline constexpr int records = 16;
 
@@ -63,8 +62,8 @@ struct alignas(line) BoardHeader {
 
 /// A view of a board. Cheap to use: all addresses are computed once.
 ///
-/// In memory: BoardHeader; per rank its Member and its small cells; per rank its large cells; per rank its records.
-/// The odd number of lines per rank spreads the ranks' cells of one operation over the sets of a cache.
+/// In memory: BoardHeader; per rank its Member; the small cells, those of one operation side by side, so that a rank
+/// that has just got its core touches one page and not one per member; per rank its large cells; per rank its records.
 class Board {
  public:
   static std::size_t bytes(int size);
@@ -79,12 +78,15 @@ class Board {
   int size() const { return size_; }
   Rank rank() const { return rank_; }
   BoardHeader& header() const { return *reinterpret_cast<BoardHeader*>(memory_); }
-  Member& member(Rank rank) const { return *reinterpret_cast<Member*>(of(rank)); }
+  Member& member(Rank rank) const {
+    return *reinterpret_cast<Member*>(memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(rank) * sizeof(Member));
+  }
   Record& record(Rank rank, std::uint64_t operation) const {
     return records_[static_cast<std::size_t>(rank) * records + operation % records];
   }
   Cell& small(Rank rank, std::uint64_t sequence) const {
-    return *reinterpret_cast<Cell*>(of(rank) + sizeof(Member) + sequence % small_cells * sizeof(Cell));
+    const std::size_t index = sequence % small_cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
+    return *reinterpret_cast<Cell*>(small_ + index * sizeof(Cell));
   }
   Cell& large(Rank rank, std::uint64_t sequence) const {
     const std::size_t index = static_cast<std::size_t>(rank) * large_cells + sequence % large_cells;
@@ -92,13 +94,11 @@ class Board {
   }
 
  private:
-  static constexpr std::size_t rank_bytes = sizeof(Member) + small_cells * sizeof(Cell);
   static constexpr std::size_t large_bytes =
       (offsetof(Cell, payload) + large_payload + line - 1) / line * line;  // 129 lines: a shift and an add
 
-  std::byte* of(Rank rank) const { return memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(rank) * rank_bytes; }
-
   std::byte* memory_ = nullptr;
+  std::byte* small_ = nullptr;
   std::byte* large_ = nullptr;
   Record* records_ = nullptr;
   int size_ = 0;

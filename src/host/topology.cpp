@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <cmath>
 #include <cstdlib>
-#include <map>
 #include <optional>
 #include <string_view>
 #include <thread>
@@ -157,13 +156,6 @@ std::string short_number(double value) {
   return text;
 }
 
-std::vector<int> siblings(const std::string& root, int cpu) {
-  const auto text =
-      read_file(root + "/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list");
-  std::vector<int> list = parse_list(text.value_or(""));
-  return list.empty() ? std::vector<int>{cpu} : list;
-}
-
 }  // namespace
 
 std::vector<int> affinity() {
@@ -206,17 +198,5 @@ Cores usable_cores(std::vector<int> mask, const std::string& root) {
 }
 
 Cores usable_cores(const std::string& root) { return usable_cores(affinity(), root); }
-
-int bind_target(const Cores& cores, int local, int ranks, const std::string& root) {
-  if (cores.list.empty()) return 0;
-  std::map<int, int> used;               // physical core, named by its first thread -> threads taken so far
-  std::vector<std::pair<int, int>> all;  // (how many threads of its core come before it, cpu)
-  for (const int cpu : cores.list) all.emplace_back(used[siblings(root, cpu).front()]++, cpu);
-  std::sort(all.begin(), all.end());
-  const int count = static_cast<int>(all.size());
-  // With more ranks than CPUs, neighbours share one.
-  const int index = ranks <= count ? local : static_cast<int>(static_cast<long long>(local) * count / ranks);
-  return all[static_cast<std::size_t>(std::clamp(index, 0, count - 1))].second;
-}
 
 }  // namespace tutti::host

@@ -19,7 +19,4 @@ Cores usable_cores(std::vector<int> mask, const std::string& root);
 /// The CPUs this thread may run on.
 std::vector<int> affinity();
 
-/// Which single CPU rank `local` of `ranks` on this host is bound to with `--bind core`: physical cores first.
-int bind_target(const Cores& cores, int local, int ranks, const std::string& root = "/");
-
 }  // namespace tutti::host

@@ -29,9 +29,10 @@ namespace tutti::host {
 namespace {
 
 constexpr std::uint32_t polls_with_a_core = 2000;
-constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
-constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: no rank of ours keeps a core that long
-constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the core may take of that, besides
+constexpr std::uint64_t yield_for = 300'000;      // 0.3 ms
+constexpr std::uint64_t long_yield = 700'000;     // 0.7 ms: no rank of ours keeps a core that long
+constexpr std::uint64_t hand_over = 5'000;        // what each rank that shares the core may take of that, besides
+constexpr std::uint64_t suspicion = 100'000'000;  // 0.1 s: two long yields within this time are a finding
 constexpr std::uint64_t foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 25;  // A probe that took t is repeated after 25 t at the earliest: 4 %.
 constexpr int probe_yields = 8;
@@ -94,11 +95,21 @@ bool Waiting::Round::pause_scheduled(std::uint64_t until) {
   return true;
 }
 
-bool Waiting::Round::yield(std::uint64_t now, std::uint64_t until) {
+bool Waiting::Round::yield(std::uint64_t now, std::uint64_t until) { return due(waiting_.yield_from(now), until); }
+
+std::uint64_t Waiting::yield_from(std::uint64_t now) {
   sched_yield();
   const std::uint64_t after = base::now();
-  waiting_.yielded(after, after - now);
-  return due(after, until);
+  yielded(after, after - now);
+  return after;
+}
+
+bool Waiting::yield() {
+  if (scheduler_ != nullptr || policy_.spins != 0) return false;
+  const std::uint64_t now = base::now();
+  if (sleep_at_once(now)) return false;
+  yield_from(now);
+  return true;
 }
 
 void Waiting::Round::announce(Rank awaited) {
@@ -205,8 +216,17 @@ void Waiting::yielded(std::uint64_t now, std::uint64_t took) {
   if (left == 1) header_.foreign_until.store(0, std::memory_order_relaxed);
 }
 
+/// One long yield may be anybody's short visit, or a virtual machine that stood still, which all ranks on its core see
+/// at once. Two, one after the other, are foreign load.
+bool Waiting::suspected(std::uint64_t now, std::uint64_t took) {
+  const std::uint64_t last = header_.foreign_suspected.load(std::memory_order_relaxed), began = now - took;
+  if (began >= last) header_.foreign_suspected.store(now, std::memory_order_relaxed);
+  return last != 0 && began >= last && began - last < suspicion;
+}
+
 void Waiting::foreign_seen(std::uint64_t now, std::uint64_t took) {
   const bool confirmed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
+  if (!confirmed && !suspected(now, took)) return;
   const std::uint64_t last = header_.foreign_interval.load(std::memory_order_relaxed);
   std::uint64_t interval = confirmed ? std::clamp(last * 2, foreign_least, foreign_most) : foreign_least;
   interval = std::max(interval, took * probe_share);

@@ -95,6 +95,10 @@ class Waiting {
     return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
   }
 
+  /// Gives the core to another process once, for who has just begun to wait and holds no Round yet; false where that is
+  /// not the way to wait now.
+  bool yield();
+
   /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One fence and one
   /// load per word when nobody sleeps.
   void ring(const std::uint64_t* members, int words) {
@@ -115,7 +119,9 @@ class Waiting {
   void retract();
   void wake(std::uint64_t asleep, Rank first);
   bool sleep_at_once(std::uint64_t now);
+  std::uint64_t yield_from(std::uint64_t now);
   void yielded(std::uint64_t now, std::uint64_t took);
+  bool suspected(std::uint64_t now, std::uint64_t took);
   void foreign_seen(std::uint64_t now, std::uint64_t took);
 
   Segment& segment_;

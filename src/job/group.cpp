@@ -5,6 +5,7 @@
 #include <set>
 
 #include "base/names.hpp"
+#include "job/blocks.hpp"
 #include "job/runtime.hpp"
 
 namespace tutti {
@@ -45,8 +46,17 @@ Group Group::subgroup(std::span<const Rank> ranks) const {
   return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
 }
 
-Request Group::start(const Call& call) const { return of(member_).start(call); }
-void Group::run(const Call& call) const { of(member_).run(call); }
+Request Group::start(const Call& call) const {
+  job::Member& member = of(member_);
+  job::check_blocks(call, member.channel().rank(), member.channel().size());
+  return member.start(call);
+}
+
+void Group::run(const Call& call) const {
+  job::Member& member = of(member_);
+  job::check_blocks(call, member.channel().rank(), member.channel().size());
+  member.run(call);
+}
 
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to,
                           std::uint32_t tag) const {
@@ -58,10 +68,31 @@ Request Group::start_recv(void* data, Count count, Type type, std::size_t elemen
   return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from, tag);
 }
 
+void Group::finish(Request request) const {
+  const std::optional<Duration> limit = time_limit();
+  limit ? request.wait(*limit) : request.wait();
+}
+
 void Group::expect_length(Kind kind, const char* which, Count length, Count needed) {
   if (length == needed) return;
   throw Error(Cause::usage, std::string(base::name(kind)) + ": `" + which + "` has " + std::to_string(length) +
                                 " elements and must have " + std::to_string(needed));
+}
+
+void Group::expect_blocks(Kind kind, const char* which, Count length, std::span<const Count> counts,
+                          std::span<const Count> offsets) const {
+  const auto ranks = std::min(counts.size(), static_cast<std::size_t>(size()));
+  if (!offsets.empty() && offsets.size() < ranks) return;  // refused later, with all other wrong numbers of numbers
+  Count next = 0;
+  for (std::size_t r = 0; r < ranks; ++r) {
+    const Count offset = offsets.empty() ? next : offsets[r];
+    if (counts[r] < 0 || offset < 0 || offset > length || counts[r] > length - offset)
+      throw Error(Cause::usage, std::string(base::name(kind)) + ": the block of rank " + std::to_string(r) + ", " +
+                                    std::to_string(counts[r]) + " elements at " + std::to_string(offset) +
+                                    ", does not lie in `" + which + "`, which has " + std::to_string(length) +
+                                    " elements");
+    next = offset + counts[r];
+  }
 }
 
 }  // namespace tutti

@@ -79,6 +79,7 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
     }
     leave(rank);
   };
+  if (options.watch) options.watch(fibers.get(), *segment);
   fibers ? fibers->run(one) : run_threads(size, one);
 }
 

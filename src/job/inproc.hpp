@@ -5,6 +5,7 @@
 #include <functional>
 #include <string>
 
+#include "host/segment.hpp"
 #include "transport/inproc/scheduler.hpp"
 #include "tutti/group.hpp"
 
@@ -17,6 +18,9 @@ struct InprocOptions {
   bool single_copy = true;
   bool board = true;  ///< Off: as if every rank were on a host of its own.
   std::uint64_t timeout = 0;
+  /// Called before the ranks start, for a test that strikes a rank in the middle: it freezes the fiber and declares the
+  /// rank dead. The first is nullptr without fibers.
+  std::function<void(transport::inproc::Fibers*, host::Segment&)> watch = {};
 };
 
 /// Runs `body` once per rank, with its world. The first exception is thrown again when all ranks have ended.

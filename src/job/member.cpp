@@ -40,20 +40,20 @@ Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
       planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())) {}
 
 Channel::Start Member::prepare(const Call& call) {
-  Prepared prepared = planner_.prepare(call);
-  Channel::Start start;
-  start.bound = std::move(prepared.bound);
-  start.continuation = std::move(prepared.continuation);
-  start.buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)};
-  start.reduction = call.reduction;
-  start.site = call.site;
-  return start;
+  return {.bound = planner_.prepare(call),
+          .buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)},
+          .reduction = call.reduction,
+          .site = call.site};
 }
 
-Request Member::start(const Call& call) { return Request(channel_->start(prepare(call))); }
+Request Member::start(const Call& call) {
+  Channel::Turn turn(*channel_);
+  return Request(channel_->start(turn, prepare(call)));
+}
 
 void Member::run(const Call& call) {
-  engine::Operation* operation = channel_->run(prepare(call));
+  Channel::Turn turn(*channel_);
+  engine::Operation* operation = channel_->run(turn, prepare(call));
   if (operation == nullptr) return;
   Request request(operation);
   const std::uint64_t limit = runtime_->place().timeout;
@@ -79,12 +79,11 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   engine::Description says;
   says.type = type;
   says.element = static_cast<std::uint32_t>(element);
-  Channel::Start start;
-  start.bound = std::make_shared<const engine::Bound>(builder.build(), says, element);
-  start.buffers.output = data;
-  start.lane = transport::Lane::user;
-  start.user_tag = tag;
-  return Request(channel_->start(std::move(start)));
+  const auto bound = std::make_shared<const engine::Bound>(builder.build(), says);
+  Channel::Turn turn(*channel_);
+  return Request(channel_->start(
+      turn,
+      {.bound = bound, .buffers = {.output = data}, .reduction = {}, .lane = transport::Lane::user, .user_tag = tag}));
 }
 
 void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count) {

@@ -10,7 +10,6 @@
 #include "base/names.hpp"
 #include "engine/reduction.hpp"
 #include "host/board.hpp"
-#include "job/exchange.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::job {
@@ -21,9 +20,6 @@ using engine::Bound;
 using engine::Description;
 
 namespace {
-
-/// Small cells that an operation keeps for its second plan, agreed before that plan is known.
-constexpr std::int32_t kept_cells = 4;
 
 std::array<std::span<const Count>, 4> arrays(const Call& call) {
   return {call.send_counts, call.send_offsets, call.recv_counts, call.recv_offsets};
@@ -38,43 +34,49 @@ std::vector<Count> side_by_side(std::span<const Count> counts) {
   return offsets;
 }
 
-std::size_t slot(const Call& call) {
-  std::uint64_t hash = static_cast<std::uint64_t>(call.kind) | static_cast<std::uint64_t>(call.type) << 8 |
-                       static_cast<std::uint64_t>(call.reduction.op) << 16 |
-                       static_cast<std::uint64_t>(call.root) << 24;
-  hash ^= static_cast<std::uint64_t>(call.count) * 0x9e3779b97f4a7c15u;
-  return static_cast<std::size_t>(base::mix(hash) % 64);
-}
-
 }  // namespace
 
 Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed)
     : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)) {}
 
-bool Planner::Entry::matches(const Call& call) const {
-  if (!bound || key.kind != call.kind || key.count != call.count || key.type != call.type ||
-      key.element != call.element || key.root != call.root || key.in_place != call.in_place ||
-      key.reduction.op != call.reduction.op || key.reduction.commutative != call.reduction.commutative ||
-      algorithm != call.algorithm)
-    return false;
-  const auto given = arrays(call);
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (!std::ranges::equal(counts[i], given[i])) return false;
+Planner::Key::Key(const Call& call) {
+  const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
+  words[0] = word(call.kind) | word(call.type) << 8 | word(call.reduction.op) << 16 |
+             word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.element) << 32;
+  const std::size_t others = call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
+                             call.recv_offsets.size() | call.algorithm.size();
+  if (others != 0) words[0] |= not_all;
+  words[1] = word(call.count);
+  words[2] = word(static_cast<std::uint32_t>(call.root));
+}
+
+std::size_t Planner::Key::slot() const {
+  return (words[0] ^ words[1] * 0x9e3779b97f4a7c15u ^ words[2] << 17) * 0xbf58476d1ce4e5b9u >> 58;
+}
+
+bool Planner::Entry::matches(const Key& given, const Call& call) const {
+  if (key != given || !bound) return false;
+  if (key.is_all()) return true;
+  if (algorithm != call.algorithm) return false;
+  const auto arrays_given = arrays(call);
+  for (std::size_t i = 0; i < arrays_given.size(); ++i)
+    if (!std::ranges::equal(counts[i], arrays_given[i])) return false;
   return true;
 }
 
-Prepared Planner::prepare(const Call& call) {
-  Entry& entry = cache_[slot(call)];
-  if (entry.matches(call)) return {entry.bound, nullptr};
+const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
+  const Key key(call);
+  Entry& entry = cache_[key.slot()];
+  if (entry.matches(key, call)) return entry.bound;
   check(call);
-  Prepared made = make(call);
-  if (made.continuation) return made;  // its second plan depends on what the others say: nothing to keep
-  entry.key = call;
+  auto bound = make(call);
+  entry.bound.reset();  // in case there is no memory for the rest
+  entry.key = key;
   entry.algorithm = call.algorithm;
   const auto given = arrays(call);
   for (std::size_t i = 0; i < given.size(); ++i) entry.counts[i].assign(given[i].begin(), given[i].end());
-  entry.bound = made.bound;
-  return made;
+  entry.bound = std::move(bound);
+  return entry.bound;
 }
 
 void Planner::refuse(const Call& call, const std::string& text) const {
@@ -174,7 +176,7 @@ tune::Choice Planner::choose(const Call& call) const {
                                agreed_.single_copy);
 }
 
-Prepared Planner::make(const Call& call) {
+std::shared_ptr<const Bound> Planner::make(const Call& call) {
   const tune::Choice choice = choose(call);
   const Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];
   Description says{call.kind, call.type, call.reduction.op, call.element, call.count, call.root, choice.algorithm, 0};
@@ -185,37 +187,16 @@ Prepared Planner::make(const Call& call) {
       agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
   says.agreed_hash = static_cast<std::uint32_t>(agreed);
 
-  auto counts = std::make_unique<Counts>();
-  const auto own = [](std::span<const Count> given) { return std::vector<Count>(given.begin(), given.end()); };
-  counts->send_counts = own(call.send_counts);
-  counts->send_offsets = call.send_offsets.empty() ? side_by_side(call.send_counts) : own(call.send_offsets);
-  counts->recv_counts = own(call.recv_counts);
-  counts->recv_offsets = call.recv_offsets.empty() ? side_by_side(call.recv_counts) : own(call.recv_offsets);
   Shape with = shape(call);
   with.parameters = choice.parameters;
-  with.send_counts = counts->send_counts;
-  with.send_offsets = counts->send_offsets;
-  with.recv_counts = counts->recv_counts;
-  with.recv_offsets = counts->recv_offsets;
-  if (!algorithm.needs.all_offsets)
-    return {std::make_shared<const Bound>(algorithm.build(with), says, call.element), nullptr};
-  auto first = exchange(call, says);
-  return {std::move(first), std::make_unique<Exchange>(algorithm, with, std::move(counts), says, group_)};
-}
-
-std::shared_ptr<const Bound> Planner::exchange(const Call& call, const Description& description) const {
-  Shape table;
-  table.rank = rank_;
-  table.size = size_;
-  table.count = 2 * size_;
-  if (agreed_.board) table.small_cell = static_cast<Count>(host::small_payload / sizeof(Count));
-  const Algorithm* algorithm = collectives::find(Kind::allgather, "board");
-  if (algorithm == nullptr || !collectives::applies(*algorithm, table, false) || table.count > table.small_cell)
-    algorithm = collectives::find(Kind::allgather, "ring");
-  if (algorithm == nullptr) refuse(call, "no algorithm to exchange counts with");
-  auto bound = std::make_shared<Bound>(algorithm->build(table), description, sizeof(Count));
-  bound->reserved = kept_cells;
-  return bound;
+  with.send_counts = call.send_counts;
+  with.recv_counts = call.recv_counts;
+  std::vector<Count> sent, received;
+  if (call.send_offsets.empty()) sent = side_by_side(call.send_counts);
+  if (call.recv_offsets.empty()) received = side_by_side(call.recv_counts);
+  with.send_offsets = call.send_offsets.empty() ? sent : call.send_offsets;
+  with.recv_offsets = call.recv_offsets.empty() ? received : call.recv_offsets;
+  return std::make_shared<const Bound>(algorithm.build(with), says);
 }
 
 }  // namespace tutti::job

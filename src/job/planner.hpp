@@ -9,7 +9,6 @@
 
 #include "collectives/collective.hpp"
 #include "engine/bound.hpp"
-#include "engine/operation.hpp"
 #include "tune/table.hpp"
 #include "tutti/call.hpp"
 
@@ -22,37 +21,39 @@ struct Agreed {
   bool board = false;  ///< The ranks of a group share a host and a board.
 };
 
-/// A call made ready.
-struct Prepared {
-  std::shared_ptr<const engine::Bound> bound;
-  std::unique_ptr<engine::Continuation> continuation;  ///< Where counts must be exchanged first.
-};
-
-/// One per group. Used under the group's rule that one thread at a time starts operations; `busy` guards it.
+/// One per group. Used under the group's rule that one thread at a time starts operations: its turn guards this.
 class Planner {
  public:
   Planner(Rank rank, Rank size, std::string group, Agreed agreed);
 
-  /// Throws Error (usage) for a wrong call, before anything is sent.
-  Prepared prepare(const Call& call);
+  /// Throws Error (usage) for a wrong call, before anything is sent. What it returns stays until the next call.
+  const std::shared_ptr<const engine::Bound>& prepare(const Call& call);
   const Agreed& agreed() const { return agreed_; }
   /// What would run; for `tutti info` and tests.
   tune::Choice choose(const Call& call) const;
 
  private:
+  /// What the plan of a call depends on; the counts of a v-form and the algorithm apart, if they are given.
+  struct Key {
+    static constexpr std::uint64_t not_all = 1u << 26;
+    std::array<std::uint64_t, 3> words{};
+    explicit Key(const Call& call);
+    bool is_all() const { return (words[0] & not_all) == 0; }
+    std::size_t slot() const;
+    bool operator==(const Key&) const = default;
+  };
   struct Entry {
-    Call key;  // pointers unused
+    Key key{Call{}};
     std::string algorithm;
     std::array<std::vector<Count>, 4> counts;
     std::shared_ptr<const engine::Bound> bound;
-    bool matches(const Call& call) const;
+    bool matches(const Key& key, const Call& call) const;
   };
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
   [[noreturn]] void refuse(const Call& call, const std::string& text) const;
   collectives::Shape shape(const Call& call) const;
-  Prepared make(const Call& call);
-  std::shared_ptr<const engine::Bound> exchange(const Call& call, const engine::Description& description) const;
+  std::shared_ptr<const engine::Bound> make(const Call& call);
 
   Rank rank_, size_;
   std::string group_;

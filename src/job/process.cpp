@@ -21,6 +21,7 @@ std::shared_ptr<Member> make_process_world(const Process& process) {
   }
   transport::shm::Options options;
   options.single_copy = process.single_copy;
+  if (process.timeout != 0) options.patience = process.timeout;
   options.wake = [&engine](Rank other) { engine.waiting().ring(other); };
   engine.use(transport::shm::connect(process.segment, process.rank, std::move(options)));
   auto world = make_world(runtime, process.board);

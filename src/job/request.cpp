@@ -46,7 +46,7 @@ Request& Request::operator=(Request&& other) noexcept {
 }
 
 Request::~Request() {
-  if (operation_ == nullptr) return;
+  if (operation_ == nullptr || engine_of(*operation_).forked()) return;
   if (!operation_->finished()) {
     if (operation_->timed_out()) operation_->channel().give_up(*operation_);
     engine_of(*operation_).wait(*operation_, 0);
@@ -56,6 +56,7 @@ Request::~Request() {
 
 bool Request::test() {
   if (operation_ == nullptr) return true;
+  engine_of(*operation_).check_process();
   if (!operation_->finished()) {
     Rank awaited = -1;
     engine_of(*operation_).progress(awaited);
@@ -78,6 +79,7 @@ void Request::wait(Duration timeout) {
 bool Request::wait_for(Duration timeout) {
   if (operation_ == nullptr) return true;
   engine::Engine& engine = engine_of(*operation_);
+  engine.check_process();
   if (!operation_->finished() && !engine.wait(*operation_, deadline(engine, timeout))) return false;
   collect(operation_);
   return true;
@@ -86,6 +88,7 @@ bool Request::wait_for(Duration timeout) {
 int Request::fileno() {
   if (operation_ == nullptr)
     throw Error(Cause::usage, "an empty request has no descriptor; ask before the wait that completes it");
+  engine_of(*operation_).check_process();
   return engine_of(*operation_).event_of(*operation_);
 }
 

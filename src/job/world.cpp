@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The world of a real process: joins the job, agrees with the others, leaves when the program ends.
+#include <chrono>
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
@@ -7,7 +8,6 @@
 #include <string>
 
 #include "base/log.hpp"
-#include "host/topology.hpp"
 #include "job/runtime.hpp"
 #include "launch/member.hpp"
 
@@ -31,10 +31,11 @@ std::uint64_t timeout_from_environment() {
   return static_cast<std::uint64_t>(seconds * 1e9);
 }
 
-int cores_of_job() {
-  const std::string told = variable("TUTTI_CORES");  // set by `tutti run --bind`: a bound rank sees one core only
-  const int cores = told.empty() ? 0 : std::atoi(told.c_str());
-  return cores > 0 ? cores : host::usable_cores().usable;
+/// How long finding the others may take.
+launch::Patience patience_from_environment() {
+  launch::Patience patience;
+  patience.timeout = std::chrono::nanoseconds(timeout_from_environment());
+  return patience;
 }
 
 /// What rank 0 tells everybody before the first operation. Travels through the launcher's store.
@@ -81,7 +82,7 @@ void World::make() {
     offer = {make_world_board(*segment), algorithms.size()};
     place.put("tutti/world", pack(offer, algorithms));
   } else if (size > 1) {
-    const std::string theirs = unpack(place.get("tutti/world"), offer);
+    const std::string theirs = unpack(place.get("tutti/world", patience_from_environment()), offer);
     if (theirs != algorithms && !algorithms.empty())
       base::log("rank " + std::to_string(rank) + ": TUTTI_ALGORITHMS=" + algorithms + " is not used; rank 0's \"" +
                 theirs + "\" holds for all");
@@ -91,7 +92,7 @@ void World::make() {
   process.segment = segment;
   process.rank = rank;
   process.board = offer.board;
-  process.cores = cores_of_job();
+  process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
   process.algorithms = algorithms;
   process.single_copy = variable("TUTTI_SINGLE_COPY") != "off";
   process.timeout = timeout_from_environment();
@@ -113,7 +114,7 @@ World* started = nullptr;
 Group world() {
   static job::World* const world = [] {
     // Kept for ever on purpose: threads that outlive main may still hold groups and requests.
-    auto made = std::make_unique<job::World>(launch::join());
+    auto made = std::make_unique<job::World>(launch::join(job::patience_from_environment()));
     made->make();
     job::started = made.release();
     std::atexit([] { job::started->leave(); });

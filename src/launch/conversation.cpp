@@ -48,9 +48,9 @@ void Deadline::wait(int descriptor, short events) {
       throw Error(Cause::interrupted, "interrupted while waiting for the launcher or the other ranks; try again");
     const std::uint64_t now = base::now();
     if (until_ != 0 && now >= until_)
-      throw Error(Cause::timeout,
-                  "the launcher or the other ranks did not answer in the time given; allow more, or look at what the "
-                  "other ranks do");
+      throw Timeout(Cause::timeout,
+                    "the launcher or the other ranks did not answer in the time given; allow more, or look at what the "
+                    "other ranks do");
     std::uint64_t pause = until_ != 0 ? until_ - now : ~std::uint64_t{0};
     if (patience_.interrupted != nullptr) pause = std::min(pause, between_questions);
     const timespec time{static_cast<time_t>(pause / 1'000'000'000), static_cast<long>(pause % 1'000'000'000)};

@@ -205,6 +205,8 @@ bool could_be_header(std::span<const std::byte> bytes) {
   return true;
 }
 
+Parsed malformed() { return {Parsed::Outcome::malformed, 0, {}}; }
+
 }  // namespace
 
 bool is_key(std::string_view text) {
@@ -226,17 +228,16 @@ std::vector<std::byte> serialise(const Message& message) {
 }
 
 Parsed parse(std::span<const std::byte> bytes) {
-  const Parsed malformed{Parsed::Outcome::malformed, 0, {}};
-  if (!could_be_header(bytes)) return malformed;
+  if (!could_be_header(bytes)) return malformed();
   if (bytes.size() < header_bytes) return {};
   Reader header(bytes.subspan(4));
   const auto kind = header.number<std::uint16_t>(), zero = header.number<std::uint16_t>();
   const auto length = header.number<std::uint32_t>();
   if (kind >= lengths.size() || zero != 0 || length < lengths[kind].least || length > lengths[kind].most)
-    return malformed;
+    return malformed();
   if (bytes.size() - header_bytes < length) return {};
   std::optional<Message> message = parse_body(kind, bytes.subspan(header_bytes, length));
-  if (!message) return malformed;
+  if (!message) return malformed();
   return {Parsed::Outcome::complete, header_bytes + length, std::move(*message)};
 }
 

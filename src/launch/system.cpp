@@ -37,7 +37,9 @@ base::Descriptor open_socket(int flags) {
 }  // namespace
 
 Error system_error(const std::string& what, int number) {
-  return Error(Cause::system, what + ": " + std::strerror(number));
+  const char* const advice =
+      number == EMFILE ? "; raise the limit of open files (ulimit -n), or start fewer ranks" : "";
+  return Error(Cause::system, what + ": " + std::strerror(number) + advice);
 }
 
 Error system_error(const std::string& what) { return system_error(what, errno); }
@@ -64,7 +66,7 @@ std::string signal_name(int number) {
 
 Address::Address(std::string_view text) {
   if (!text.starts_with(prefix) || text.size() == prefix.size() || text.size() - prefix.size() > longest ||
-      text.find('\0') != text.npos)
+      text.find('\0') != std::string_view::npos)
     throw Error(Cause::usage, "TUTTI_STORE is \"" + std::string(text) +
                                   "\", which is no address; it must be unix:@ and a name of 1 to 107 bytes, as "
                                   "`tutti run` sets it");

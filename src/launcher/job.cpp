@@ -6,6 +6,8 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <cerrno>
+#include <cstring>
 #include <string>
 
 #include "base/clock.hpp"
@@ -58,6 +60,14 @@ void Job::adjust_outputs() {
     if (child.output) child.output->adjust();
     if (child.error) child.error->adjust();
   }
+}
+
+/// Nobody reads any more: that is often meant (`| head`), and the ranks learn it by SIGPIPE. All else is a failure.
+void Job::report_lost_output() {
+  if (said_lost_ || output_.problem() == 0 || output_.problem() == EPIPE) return;
+  said_lost_ = true;
+  say(std::string("cannot write standard output: ") + std::strerror(output_.problem()) + "; the rest of it is lost");
+  if (code_ == 0) code_ = exit_no_output;
 }
 
 /// "rank 2 (process 4711)".
@@ -191,7 +201,10 @@ void Job::rank_ended(Rank rank, const End& end) {
 void Job::rank_failed(Rank rank, const End& end, const std::string& what) {
   child(rank).missed = false;
   report_missed();
-  if (first_failed_ < 0 || end.killed)
+  const bool for_lack_of_readers = output_.problem() != 0 && end.code() == 128 + SIGPIPE;
+  if (for_lack_of_readers || rank == first_failed_) {
+    // There is nothing to add.
+  } else if (first_failed_ < 0 || end.killed)
     say(who(rank) + " " + end.text() + ", " + what);
   else
     followers_.push_back(rank);

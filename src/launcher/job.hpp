@@ -87,10 +87,12 @@ class Job {
   std::string doing(Rank rank);
   std::string who(Rank rank);
   void adjust_outputs();
+  void report_lost_output();
 
   const Options options_;
   Ground ground_;
   const host::Cores cores_;
+  std::vector<int> processors_;  // with --bind: in the order in which ranks take them
   launch::Secret secret_;
   std::string secret_text_;
   std::optional<Guard> guard_;
@@ -106,7 +108,7 @@ class Job {
   Phase phase_ = Phase::running;
   Loop::Timer next_phase_{}, deadline_{};
   std::uint64_t deadline_at_ = 0;
-  bool timed_out_ = false, hurried_ = false, said_dumping_ = false;
+  bool timed_out_ = false, hurried_ = false, said_dumping_ = false, said_lost_ = false;
   int interrupts_ = 0, asked_ = 0;  // Ctrl-C seen; the last signal that asked the ranks to end
   int code_ = 0;                    // first failing status
   Rank first_failed_ = -1;

@@ -13,6 +13,7 @@
 #include "base/clock.hpp"
 #include "launch/environment.hpp"
 #include "launch/system.hpp"
+#include "launcher/binding.hpp"
 #include "launcher/job.hpp"
 
 extern char** environ;
@@ -61,7 +62,9 @@ Ground make_ground(const Options& options) {
   ground.program = find_program(options.command.front());
   ground.arguments = options.command;
   ground.files = raise_descriptor_limit(options.ranks);
+  ground.ignores_size = ignored(SIGXFSZ);
   std::signal(SIGPIPE, SIG_IGN);
+  std::signal(SIGXFSZ, SIG_IGN);  // under ulimit -f the segment's file is refused by an error then, not by our death
   std::signal(SIGTTIN, SIG_IGN);
   return ground;
 }
@@ -103,7 +106,10 @@ Job::Job(const Options& options)
       children_(static_cast<std::size_t>(options.ranks)) {
   server_.emplace(loop_, secret_, segment_, cores_.usable);
   server_->on_lost([this](Rank rank) { rank_lost(rank); });
-  output_.on_change([this] { adjust_outputs(); });
+  output_.on_change([this] {
+    adjust_outputs();
+    report_lost_output();
+  });
   error_.on_change([this] { adjust_outputs(); });
   take_signals();
 }
@@ -147,7 +153,7 @@ void Job::start_rank(Starter& starter, Rank rank) {
   } else if (rank == 0) {
     start.input = STDIN_FILENO;
   }
-  if (options_.bind) start.cpu = host::bind_target(cores_, rank, options_.ranks);
+  if (options_.bind) start.cpu = processor_of(processors_, rank, options_.ranks);
   Child& self = child(rank);
   self.pid = starter.start(start);
   self.running = true;
@@ -160,13 +166,16 @@ void Job::start_rank(Starter& starter, Rank rank) {
 }
 
 void Job::start_ranks() {
+  if (options_.bind) processors_ = binding_order(cores_.list);
   Starter starter(ground_);
   for (Rank rank = 0; rank < options_.ranks; ++rank) start_rank(starter, rank);
   if (!input_) replace_input();
   if (const std::optional<StartFailure> failure = starter.wait()) {
     const char* const what[] = {"cannot prepare ", "cannot bind ", "cannot execute "};
+    const bool no_interpreter = failure->step == StartFailure::Step::execute && failure->number == ENOENT;
     say(what[static_cast<int>(failure->step)] + list_ranks(std::vector{failure->rank}) + " (" + ground_.program +
-        "): " + std::strerror(failure->number));
+        "): " + std::strerror(failure->number) +
+        (no_interpreter ? "; the file is there, so look at the interpreter that its first line names" : ""));
     code_ = exit_no_program;
     first_failed_ = failure->rank;
     kill_all(true);

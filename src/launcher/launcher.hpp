@@ -25,7 +25,7 @@ struct Options {
 inline constexpr char terminal_variable[] = "TUTTI_TERMINAL";
 
 /// What `tutti run` exits with: the first failing rank's status (128 + signal), or one of these.
-inline constexpr int exit_timeout = 124, exit_no_program = 127;
+inline constexpr int exit_no_output = 1, exit_timeout = 124, exit_no_program = 127;
 
 /// The program to run is not there, or is none.
 struct NoProgram : Error {

@@ -16,7 +16,7 @@ std::size_t complete(std::string_view text, std::size_t from) {
 /// The length of the first line with its end.
 std::size_t first_line(std::string_view text) {
   const std::size_t end = text.find_first_of("\r\n");
-  if (end == text.npos) return text.size();
+  if (end == std::string_view::npos) return text.size();
   return end + (text.substr(end).starts_with("\r\n") ? 2 : 1);
 }
 

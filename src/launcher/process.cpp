@@ -66,6 +66,7 @@ void execute(const Ground& ground, const Start& start) {
   setrlimit(RLIMIT_NOFILE, &ground.files);
   std::signal(SIGPIPE, ground.ignores_pipe ? SIG_IGN : SIG_DFL);
   std::signal(SIGTTIN, ground.ignores_ttin ? SIG_IGN : SIG_DFL);
+  std::signal(SIGXFSZ, ground.ignores_size ? SIG_IGN : SIG_DFL);
   sigprocmask(SIG_SETMASK, &ground.mask, nullptr);
   execute(ground, start);
   fail(StartFailure::Step::execute);
@@ -75,10 +76,11 @@ void execute(const Ground& ground, const Start& start) {
 }  // namespace
 
 std::string find_program(const std::string& name) {
-  if (name.find('/') != name.npos) {
+  if (name.find('/') != std::string::npos) {
     if (executable(name)) return name;
     struct stat status {};
     const bool there = stat(name.c_str(), &status) == 0;
+    if (there && S_ISDIR(status.st_mode)) throw NoProgram(Cause::usage, "\"" + name + "\" is a folder, not a program");
     throw NoProgram(Cause::usage,
                     there
                         ? "\"" + name + "\" is not a program (a file that may be executed); chmod +x helps if it is one"
@@ -89,7 +91,7 @@ std::string find_program(const std::string& name) {
   for (std::size_t begin = 0; begin <= path.size();) {
     const std::size_t end = std::min(path.find(':', begin), path.size());
     const std::string folder = path.substr(begin, end - begin);
-    const std::string file = (folder.empty() ? "." : folder) + "/" + name;
+    std::string file = (folder.empty() ? "." : folder) + "/" + name;
     if (executable(file)) return file;
     begin = end + 1;
   }
@@ -107,7 +109,8 @@ Starter::Starter(const Ground& ground) : ground_(ground) {
 pid_t Starter::start(const Start& start) {
   const pid_t launcher = getpid();
   const pid_t pid = fork();
-  if (pid < 0) throw launch::system_error("cannot start rank " + std::to_string(start.rank));
+  if (pid < 0)
+    throw launch::system_error("cannot start rank " + std::to_string(start.rank) + " (is there a limit, ulimit -u?)");
   if (pid == 0) become(ground_, start, launcher, report_.get());
   // Both sides do it: whoever comes second finds it done, and signals reach the group from here on.
   setpgid(pid, pid);

@@ -25,6 +25,7 @@ struct Ground {
   rlimit files;         ///< Likewise.
   bool ignores_pipe;    ///< Likewise, of SIGPIPE.
   bool ignores_ttin;    ///< Likewise, of SIGTTIN.
+  bool ignores_size;    ///< Likewise, of SIGXFSZ.
   std::string program;  ///< A file.
   std::vector<std::string> arguments;
 };

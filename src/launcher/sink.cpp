@@ -57,6 +57,7 @@ void Sink::flush() {
       wait = true;
     } else if (errno != EINTR) {
       broken_ = true;
+      problem_ = errno;
       written_ = queue_.size();
     }
   }

@@ -28,6 +28,8 @@ class Sink {
   bool empty() const { return queue_.empty(); }
   /// Nobody reads any more: whatever is written vanishes.
   bool broken() const { return broken_; }
+  /// Why not (errno); 0 = it works, or never did.
+  int problem() const { return problem_; }
   /// Called when a full sink has room again, and when it breaks.
   void on_change(std::function<void()> action) { on_change_ = std::move(action); }
 
@@ -39,6 +41,7 @@ class Sink {
   base::Descriptor own_;  // a description of our own, so that our O_NONBLOCK is not seen by others who hold the file
   int descriptor_;
   bool socket_ = false, never_blocks_ = false, waiting_ = false, broken_ = false;
+  int problem_ = 0;
   std::string queue_;
   std::size_t written_ = 0;
   std::function<void()> on_change_;

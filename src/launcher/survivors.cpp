@@ -47,9 +47,9 @@ struct Stat {
 Stat read_stat(const std::string& folder) {
   const std::string text = read_file(folder + "/stat");
   const std::size_t name_end = text.rfind(')');
-  if (name_end == text.npos || name_end + 2 >= text.size()) return {};
+  if (name_end == std::string::npos || name_end + 2 >= text.size()) return {};
   const std::size_t parent = text.find(' ', name_end + 2), group = text.find(' ', parent + 1);
-  if (parent == text.npos || group == text.npos) return {};
+  if (parent == std::string::npos || group == std::string::npos) return {};
   Stat stat{text[name_end + 2], 0};
   std::from_chars(text.data() + group + 1, text.data() + text.size(), stat.group);
   return stat;

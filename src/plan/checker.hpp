@@ -16,7 +16,7 @@ namespace tutti::plan {
 
 /// The cells every rank has on a board: how many a ring holds, and how many elements fit one.
 struct Board {
-  std::int32_t small_ring = 16, large_ring = 8;
+  std::int32_t small_ring = ring_length(Ring::small), large_ring = ring_length(Ring::large);
   Count small_cell = 0, large_cell = 0;
 };
 

@@ -201,7 +201,7 @@ void Operation::require_readable(Node node, const Slice& slice) const {
   if (exposes != (slice.buffer == Buffer::exposed))
     refuse(node, exposes ? "the cell exposes memory and holds no data; read it as exposed"
                          : "the cell holds data and exposes no memory; read it as shared");
-  if (slice.owner == rank_of(node) || slice.count == 0) return;
+  if (slice.owner == rank_of(node)) return;
   const Count begin = exposes ? 0 : content.offset;
   if (slice.offset < begin || slice.offset + slice.count > begin + content.count)
     refuse(node, "it reads beyond what " + name(publish) + " makes visible");

@@ -309,7 +309,10 @@ void Receiver::finish(Peer peer, std::uint64_t handle) {
 }
 
 void Receiver::discard(Message& message) {
-  if (message.announced) finish(message.peer, message.handle);
+  if (message.announced) {
+    change_offer(message.peer, message.slot, message.handle, Offer::taken);
+    finish(message.peer, message.handle);
+  }
   matching_.recycle(message);
 }
 

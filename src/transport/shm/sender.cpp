@@ -102,6 +102,21 @@ bool Sender::flush() {
   return moved;
 }
 
+bool Sender::collect() {
+  if (announced_.empty()) return false;
+  bool moved = false;
+  announced_.for_each([&](std::uint64_t name, Announced& announced) {
+    if (announced.transfer == nullptr || announced.streaming) return;
+    // Acquire: pairs with the compare-exchange in Receiver::change_offer; it has read all it wanted.
+    const std::uint64_t word = line(announced.peer).ring->offer(announced.slot).load(std::memory_order_acquire);
+    if (word != offer_word(name, Offer::taken)) return;
+    announced.transfer->state = State::done;
+    announced.transfer = nullptr;  // The name and the slot stay until `finish` comes.
+    moved = true;
+  });
+  return moved;
+}
+
 bool Sender::flush(Peer peer) {
   Line& line = this->line(peer);
   if (line.lost) return false;

@@ -26,6 +26,9 @@ class Sender {
   void control(Peer peer, const Record& record);
   /// Sends what fits, to everybody who waits; true when anything went.
   bool flush();
+  /// Ends large messages that their receivers have read. Usually `finish` says so; but a receiver whose ring was full
+  /// may have left before it could say it.
+  bool collect();
 
   /// Records from the peer. False: it says what cannot be.
   bool on_go(Peer peer, const Record& record);
@@ -36,7 +39,7 @@ class Sender {
   std::vector<Peer>& corrupt() { return corrupt_; }
 
  private:
-  /// A large message that was announced and is not over. Without a transfer: cancelled.
+  /// A large message that was announced and is not over. Without a transfer: cancelled, or collected.
   struct Announced {
     Transfer* transfer = nullptr;
     Peer peer = -1;

@@ -37,6 +37,7 @@ class Shm final : public Transport {
   bool progress() override {
     bool moved = receiver_.progress();
     moved |= sender_.flush();
+    moved |= sender_.collect();
     return lose_all(receiver_.corrupt()) || lose_all(sender_.corrupt()) || moved;
   }
   void peer_lost(Peer peer) override { lose(peer, true); }
