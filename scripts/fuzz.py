@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs every libFuzzer target from its corpus of valid messages: fuzz.py BUILD --seconds N.
 
-Fails on a finding, and when a target's corpus and run together reach less than 90 % of its parser's lines.
+Fails on a finding, and when a target's corpus and run together reach less than 90 % of the lines of one of its parser's
+files. The corpus must be what tests/fuzz/corpus.py writes.
 """
 
 import argparse
@@ -9,6 +10,7 @@ import concurrent.futures
 import json
 import os
 import pathlib
+import runpy
 import subprocess
 import sys
 
@@ -39,7 +41,7 @@ class Target:
         return ""
 
     def coverage(self):
-        """The share of the parser's lines that the run reached, in percent."""
+        """File -> the share of its lines that the run reached, in percent."""
         profile = self.work / "profile"
         subprocess.run(
             ["llvm-profdata-16", "merge", "-sparse", self.work / "profile.raw", "-o", profile],
@@ -47,7 +49,9 @@ class Target:
         )
         export = ["llvm-cov-16", "export", "-summary-only", f"-instr-profile={profile}", self.program, *self.parser]
         report = subprocess.run(export, capture_output=True, check=True)
-        return json.loads(report.stdout)["data"][0]["totals"]["lines"]["percent"]
+        files = json.loads(report.stdout)["data"][0]["files"]
+        found = {os.path.relpath(file["filename"], ROOT): file["summary"]["lines"]["percent"] for file in files}
+        return {os.path.relpath(file, ROOT): found.get(os.path.relpath(file, ROOT), 0.0) for file in self.parser}
 
     def executions(self):
         for line in (self.work / "log.txt").read_text(errors="replace").splitlines():
@@ -62,8 +66,21 @@ def judge(target, seconds):
     if finding:
         return False, finding
     reached = target.coverage()
-    text = f"{target.name}: no finding in {target.executions()} runs, {reached:.1f} % of the parser's lines reached"
-    return reached >= WANTED, text if reached >= WANTED else f"{text} (wanted: {WANTED:.0f} %)"
+    text = f"{target.name}: no finding in {target.executions()} runs; lines reached: "
+    text += ", ".join(f"{percent:.1f} % of {file}" for file, percent in reached.items())
+    good = bool(reached) and min(reached.values()) >= WANTED
+    return good, text if good else f"{text} (wanted: {WANTED:.0f} %)"
+
+
+def corpus_is_reproducible():
+    """The files in the tree are those that corpus.py writes, and no others."""
+    written = runpy.run_path(str(ROOT / "tests" / "fuzz" / "corpus.py"))["corpora"]()
+    root = ROOT / "tests" / "fuzz" / "corpus"
+    there = {str(file.relative_to(root)): file.read_bytes() for file in root.rglob("*") if file.is_file()}
+    wrong = sorted(path for path in written.keys() | there.keys() if written.get(path) != there.get(path))
+    for path in wrong:
+        print(f"tests/fuzz/corpus/{path} is not what corpus.py writes")
+    return not wrong
 
 
 def main():
@@ -72,6 +89,8 @@ def main():
     arguments.add_argument("--seconds", type=int, default=60)
     options = arguments.parse_args()
     build = options.build.resolve()
+    if not corpus_is_reproducible():
+        return 1
     targets = [Target(line, build) for line in (build / "fuzz_targets.txt").read_text().splitlines()]
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         results = list(pool.map(lambda target: judge(target, options.seconds), targets))

@@ -82,6 +82,14 @@ static void check_refused(tutti_group world) {
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(world, &number, &other, 1, tutti_type_opaque(8), TUTTI_SUM));
   CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(world, &number, 1, &other, NULL, NULL, TUTTI_FLOAT64));
   CHECK_FAILS(TUTTI_USAGE, tutti_ibarrier(world, NULL));
+  CHECK_FAILS(TUTTI_USAGE, tutti_bcast(world, NULL, 1, TUTTI_FLOAT64, 0));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(world, NULL, &other, 1, TUTTI_FLOAT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(world, &number, NULL, 1, TUTTI_FLOAT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_reduce(world, &number, NULL, 1, TUTTI_FLOAT64, TUTTI_SUM, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatter(world, NULL, &other, 1, TUTTI_FLOAT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_send(world, NULL, 1, TUTTI_FLOAT64, (rank + 1) % size, 0));
+  CHECK_OK(tutti_bcast(world, NULL, 0, TUTTI_FLOAT64, 0)); /* nothing needs no place */
+  CHECK_OK(tutti_allreduce(world, NULL, NULL, 0, TUTTI_FLOAT64, TUTTI_SUM));
   CHECK_FAILS(TUTTI_USAGE, tutti_send(world, &number, 1, TUTTI_FLOAT64, size, 0));
   CHECK_FAILS(TUTTI_USAGE, tutti_dup(world, NULL));
   CHECK_FAILS(TUTTI_USAGE, tutti_test(&request, NULL));

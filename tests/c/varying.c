@@ -1,6 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collectives with a count per rank: both forms, all roots, in place, with and without gaps. */
 #include <stdlib.h>
+#include <string.h>
 
 #include "check.h"
 
@@ -35,6 +36,11 @@ static const int64_t* offsets_of(const layout* blocks, int gaps) { return gaps ?
 static void fill(int64_t* buffer, int32_t r, int64_t first, int64_t n) {
   int64_t i;
   for (i = 0; i < n; ++i) buffer[i] = value(r, first + i);
+}
+
+static void expect_poison(const int64_t* buffer, int64_t n) {
+  int64_t i;
+  for (i = 0; i < n; ++i) CHECK(buffer[i] == POISON);
 }
 
 static void expect(const int64_t* buffer, int32_t r, int64_t first, int64_t n) {
@@ -150,6 +156,40 @@ static void check_alltoallv(tutti_group group, int split_phase, int in_place, in
   free_layout(&blocks);
 }
 
+/* All ranks are refused alike, before anything is sent. */
+static void check_refused_blocks(tutti_group group) {
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  layout blocks = make_layout(size, 1);
+  int64_t *in = fresh(2 * size), *out = fresh(blocks.total + 2 * size), n = 2;
+  int32_t r;
+  for (r = 0; r < size; ++r) blocks.counts[r] = n;
+  for (r = 0; r < size; ++r) blocks.offsets[r] = size - 1 - r; /* one element after the other: blocks of two overlap */
+  if (size > 1) {
+    CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, blocks.offsets, TUTTI_INT64));
+    CHECK(strstr(tutti_last_error(), "overlap") != NULL);
+    CHECK_FAILS(TUTTI_USAGE,
+                tutti_alltoallv(group, in, blocks.counts, NULL, out, blocks.counts, blocks.offsets, TUTTI_INT64));
+    CHECK(strstr(tutti_last_error(), "overlap") != NULL);
+  }
+  CHECK_FAILS(TUTTI_USAGE, tutti_gatherv(group, in, n + 1, out, blocks.counts, NULL, TUTTI_INT64, rank));
+  CHECK(strstr(tutti_last_error(), "gives itself 3 elements and takes 2") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatterv(group, in, blocks.counts, NULL, out, n - 1, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, NULL, n, out, blocks.counts, NULL, TUTTI_INT64));
+  CHECK(strstr(tutti_last_error(), "in is NULL") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, NULL, blocks.counts, NULL, TUTTI_INT64));
+  CHECK(strstr(tutti_last_error(), "out is NULL") != NULL);
+  blocks.offsets[0] = -1;
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, blocks.offsets, TUTTI_INT64));
+  blocks.offsets[0] = INT64_MAX;
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, blocks.offsets, TUTTI_INT64));
+  blocks.counts[0] = INT64_MIN;
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, NULL, TUTTI_INT64));
+  expect_poison(out, blocks.total + 2 * size);
+  release(in, 2 * size);
+  release(out, blocks.total + 2 * size);
+  free_layout(&blocks);
+}
+
 void check_varying(tutti_group group) {
   int32_t root;
   int form, in_place, gaps;
@@ -165,4 +205,5 @@ void check_varying(tutti_group group) {
       }
     }
   }
+  check_refused_blocks(group);
 }

@@ -109,8 +109,6 @@ TEST(Contract, AlltoallvTransposesTheMatrix) {
   const Shapes shapes(problem);
   EXPECT_EQ(shapes[1].send_counts[0], 3);
   EXPECT_EQ(shapes[1].recv_counts[0], 2);
-  EXPECT_EQ(shapes[1].all_send_offsets[1], 3);
-  EXPECT_EQ(shapes[0].all_send_counts[2], 3);
 }
 
 TEST(Contract, AlltoallvInPlaceNeedsSymmetricCounts) {

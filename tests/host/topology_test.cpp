@@ -24,9 +24,6 @@ class Topology : public testing::Test {
     std::filesystem::create_directories(std::filesystem::path(root_ + path).parent_path());
     std::ofstream(root_ + path) << text;
   }
-  void siblings(int cpu, const std::string& list) const {
-    file("/sys/devices/system/cpu/cpu" + std::to_string(cpu) + "/topology/thread_siblings_list", list + "\n");
-  }
   Cores cores(int count) const {
     std::vector<int> mask(static_cast<std::size_t>(count));
     std::iota(mask.begin(), mask.end(), 0);
@@ -92,26 +89,6 @@ TEST_F(Topology, ACpusetElsewhereIsNotBelieved) {
   EXPECT_EQ(cores(4).list.size(), 4u);
 }
 
-TEST_F(Topology, BindsToPhysicalCoresFirst) {
-  for (const int cpu : {0, 4}) siblings(cpu, "0,4");
-  for (const int cpu : {1, 5}) siblings(cpu, "1,5");
-  for (const int cpu : {2, 6}) siblings(cpu, "2,6");
-  for (const int cpu : {3, 7}) siblings(cpu, "3,7");
-  const Cores all = cores(8);
-  std::vector<int> targets;
-  for (int i = 0; i < 8; ++i) targets.push_back(bind_target(all, i, 8, root_));
-  EXPECT_EQ(targets, (std::vector<int>{0, 1, 2, 3, 4, 5, 6, 7}));
-  for (const int cpu : {0, 1}) siblings(cpu, "0-1");
-  for (const int cpu : {2, 3}) siblings(cpu, "2-3");
-  const Cores four = cores(4);
-  targets.clear();
-  for (int i = 0; i < 4; ++i) targets.push_back(bind_target(four, i, 4, root_));
-  EXPECT_EQ(targets, (std::vector<int>{0, 2, 1, 3}));
-  targets.clear();
-  for (int i = 0; i < 8; ++i) targets.push_back(bind_target(four, i, 8, root_));
-  EXPECT_EQ(targets, (std::vector<int>{0, 0, 2, 2, 1, 1, 3, 3})) << "neighbours share";
-}
-
 TEST_F(Topology, ThisMachineHasACore) {
   const Cores here = usable_cores();
   cpu_set_t set;
@@ -119,7 +96,6 @@ TEST_F(Topology, ThisMachineHasACore) {
   EXPECT_GE(here.usable, 1);
   EXPECT_LE(here.usable, CPU_COUNT(&set));
   EXPECT_EQ(static_cast<int>(affinity().size()), CPU_COUNT(&set));
-  EXPECT_TRUE(CPU_ISSET(bind_target(here, 0, 1), &set));
   std::printf("%s\n", here.why.c_str());
 }
 

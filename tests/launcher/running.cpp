@@ -72,6 +72,8 @@ double seconds_of(const timeval& time) {
   std::vector<char*> arguments;
   for (const std::string& word : command) arguments.push_back(const_cast<char*>(word.c_str()));
   arguments.push_back(nullptr);
+  // Whoever runs the tests in the background has these ignored.
+  for (const int number : {SIGINT, SIGQUIT, SIGHUP, SIGPIPE}) std::signal(number, SIG_DFL);
   putenv(const_cast<char*>(mark.c_str()));
   execvp(arguments[0], arguments.data());
   _exit(126);

@@ -52,9 +52,6 @@ class Guarded {
     std::fill_n(bytes_.end() - guard_bytes, guard_bytes, guard);
   }
   std::byte* data() { return bytes_.data() + guard_bytes; }
-  void set(Count index, const T& value) {
-    std::memcpy(data() + static_cast<std::size_t>(index) * sizeof(T), &value, sizeof(T));
-  }
   bool operator==(const Guarded&) const = default;
   std::size_t first_difference(const Guarded& other) const {
     return static_cast<std::size_t>(std::mismatch(bytes_.begin(), bytes_.end(), other.bytes_.begin()).first -
@@ -65,18 +62,30 @@ class Guarded {
   std::vector<std::byte> bytes_;
 };
 
+/// The contributions to a value combined, element by element.
 template <class T>
-void fill(Guarded<T>& buffer, plan::Buffer which, const std::vector<plan::Piece>& pieces) {
+std::vector<std::byte> fold(const plan::Value& value, Count count) {
+  std::vector<std::byte> bytes(static_cast<std::size_t>(count) * sizeof(T));
+  for (Count i = 0; i < count; ++i) {
+    std::optional<T> all;
+    for (const plan::Contribution& from : value) {
+      const T one = value_of<T>({from.rank, from.offset + i});
+      all = all ? combine(*all, one) : one;
+    }
+    std::memcpy(bytes.data() + static_cast<std::size_t>(i) * sizeof(T), &*all, sizeof(T));
+  }
+  return bytes;
+}
+
+template <class T>
+void fill(Guarded<T>& buffer, plan::Buffer which, const std::vector<plan::Piece>& pieces, const Expected& expected) {
   for (const plan::Piece& piece : pieces) {
     if (piece.buffer != which) continue;
-    for (Count i = 0; i < piece.count; ++i) {
-      std::optional<T> value;
-      for (const plan::Contribution& from : piece.value) {
-        const T one = value_of<T>({from.rank, from.offset + i});
-        value = value ? combine(*value, one) : one;
-      }
-      buffer.set(piece.offset + i, *value);
-    }
+    std::byte* const to = buffer.data() + static_cast<std::size_t>(piece.offset) * sizeof(T);
+    const Folded* const folded = expected.find(piece);
+    const std::vector<std::byte> bytes =
+        folded == nullptr ? fold<T>(piece.value, piece.count) : std::vector<std::byte>();
+    std::ranges::copy(folded == nullptr ? bytes : folded->bytes, to);
   }
 }
 
@@ -89,39 +98,45 @@ void compare(const Case& the_case, Rank rank, const char* which, const Guarded<T
                            std::to_string(at / static_cast<std::ptrdiff_t>(sizeof(T))) + ")");
 }
 
-template <class T>
-void run_typed(const Group& group, const Case& the_case, const Reduction& reduction) {
-  const Problem& problem = the_case.problem;
-  const Rank rank = group.rank();
-  const Shapes shapes(problem);
-  const Shape& shape = shapes[rank];
-  const plan::Contract contract = collectives::get(problem.kind).contract(problem);
-  const plan::Promise& promise = contract.ranks[static_cast<std::size_t>(rank)];
-  Guarded<T> input(promise.input), output(promise.output);
-  fill(input, plan::Buffer::input, promise.before);
-  fill(output, plan::Buffer::output, promise.before);
-  Guarded<T> expected_input = input, expected_output = output;
-  fill(expected_output, plan::Buffer::output, promise.after);
-
+Call call_of(const Case& the_case, const Shape& shape) {
   Call call;
-  call.kind = problem.kind;
-  call.input = input.data();
-  call.output = output.data();
+  call.kind = the_case.problem.kind;
   call.in_place = shape.in_place;
-  call.type = type_of<T>;
-  call.element = sizeof(T);
   call.count = shape.count;
   call.root = shape.root;
-  if (collectives::get(problem.kind).reduces) call.reduction = reduction;
   call.send_counts = shape.send_counts;
   call.send_offsets = shape.send_offsets;
   call.recv_counts = shape.recv_counts;
   call.recv_offsets = shape.recv_offsets;
   call.algorithm = the_case.algorithm->name;
-  if (the_case.form == Form::blocking)
-    group.run(call);
-  else
-    group.start(call).wait();
+  return call;
+}
+
+void perform(const Group& group, const Call& call, Form form, const Hooks& hooks) {
+  if (hooks.instead) return hooks.instead(group, call);
+  if (form == Form::blocking) return group.run(call);
+  Request request = group.start(call);
+  hooks.wait ? hooks.wait(request) : request.wait();
+}
+
+template <class T>
+void run_typed(const Group& group, const Case& the_case, const Expected& expected, const Reduction& reduction,
+               const Hooks& hooks) {
+  const Rank rank = group.rank();
+  const plan::Promise& promise = expected.contract.ranks[static_cast<std::size_t>(rank)];
+  Guarded<T> input(promise.input), output(promise.output);
+  fill(input, plan::Buffer::input, promise.before, expected);
+  fill(output, plan::Buffer::output, promise.before, expected);
+  Guarded<T> expected_input = input, expected_output = output;
+  fill(expected_output, plan::Buffer::output, promise.after, expected);
+
+  Call call = call_of(the_case, expected.shapes[rank]);
+  call.input = input.data();
+  call.output = output.data();
+  call.type = type_of<T>;
+  call.element = sizeof(T);
+  if (collectives::get(call.kind).reduces) call.reduction = reduction;
+  perform(group, call, the_case.form, hooks);
   compare(the_case, rank, "input", input, expected_input);
   compare(the_case, rank, "output", output, expected_output);
 }
@@ -161,9 +176,11 @@ std::string name(const Case& the_case) {
          (the_case.form == Form::blocking ? " blocking" : " request");
 }
 
-std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy) {
+std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
+                        std::optional<Kind> only) {
   std::vector<Case> list;
   for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
+    if (only && algorithm.kind != *only) continue;
     const collectives::Collective& collective = collectives::get(algorithm.kind);
     std::vector<Case> candidates;
     for (const Form form : {Form::blocking, Form::request})
@@ -190,14 +207,35 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
   return list;
 }
 
-void run(const Group& group, const Case& the_case) {
-  if (the_case.problem.commutative) return run_typed<std::uint64_t>(group, the_case, {Op::sum, true, nullptr, nullptr});
-  const auto compose = [](const void* in, void* inout, Count n, void*) {
+Expected::Expected(const Problem& problem)
+    : shapes(problem), contract(collectives::get(problem.kind).contract(problem)) {
+  for (const plan::Promise& promise : contract.ranks)
+    for (const plan::Piece& piece : promise.after)
+      if (piece.value.size() > 1 && find(piece) == nullptr)
+        folded_.push_back({piece.value, problem.commutative ? fold<std::uint64_t>(piece.value, piece.count)
+                                                            : fold<Affine>(piece.value, piece.count)});
+}
+
+const Folded* Expected::find(const plan::Piece& piece) const {
+  if (piece.value.size() == 1) return nullptr;
+  const auto found = std::ranges::find(folded_, piece.value, &Folded::value);
+  return found == folded_.end() ? nullptr : &*found;
+}
+
+void run(const Group& group, const Case& the_case, const Hooks& hooks) {
+  run(group, the_case, Expected(the_case.problem), hooks);
+}
+
+void run(const Group& group, const Case& the_case, const Expected& expected, const Hooks& hooks) {
+  if (the_case.problem.commutative)
+    return run_typed<std::uint64_t>(group, the_case, expected, {Op::sum, true, nullptr, nullptr}, hooks);
+  const auto compose = [](const void* in, void* inout, Count n, void* context) {
+    if (const auto& reducing = static_cast<const Hooks*>(context)->reducing) reducing();
     const auto* left = static_cast<const Affine*>(in);
     auto* right = static_cast<Affine*>(inout);
     for (Count i = 0; i < n; ++i) right[i] = combine(left[i], right[i]);
   };
-  run_typed<Affine>(group, the_case, {Op::user, false, compose, nullptr});
+  run_typed<Affine>(group, the_case, expected, {Op::user, false, compose, const_cast<Hooks*>(&hooks)}, hooks);
 }
 
 }  // namespace tutti::matrix

@@ -3,6 +3,8 @@
 #pragma once
 
 #include <cstdint>
+#include <functional>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -19,13 +21,44 @@ struct Case {
   Form form = Form::blocking;
 };
 
+/// What a test of faults does in the middle of a case.
+struct Hooks {
+  std::function<void(Request&)> wait = {};  ///< Instead of waiting, in a case of the form `request`.
+  std::function<void()> reducing = {};      ///< Called by the user's function of a case that is not commutative.
+  /// Instead of the library's collective: a wrong one, which shows that this oracle sees what is wrong.
+  std::function<void(const Group&, const Call&)> instead = {};
+};
+
+/// A value of several contributions, combined: the same on many ranks.
+struct Folded {
+  plan::Value value;
+  std::vector<std::byte> bytes;
+};
+
+/// What all ranks of a problem call and must find. Where many ranks share a process they share it too: making it costs
+/// more than running the case.
+class Expected {
+ public:
+  explicit Expected(const collectives::Problem& problem);
+  /// nullptr where there is one contribution alone.
+  const Folded* find(const plan::Piece& piece) const;
+
+  collectives::Shapes shapes;
+  plan::Contract contract;
+
+ private:
+  std::vector<Folded> folded_;
+};
+
 /// Runs the case on this rank and compares every byte of its buffers, guards included, with what the contract says.
 /// Throws std::runtime_error that names the case and the first wrong element.
-void run(const Group& group, const Case& the_case);
+void run(const Group& group, const Case& the_case, const Hooks& hooks = {});
+void run(const Group& group, const Case& the_case, const Expected& expected, const Hooks& hooks = {});
 
 /// All cases for a group: collectives x algorithms x forms x roots x counts x in place x order of reduction.
-/// `roots`: how many roots to try (all when >= size).
-std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy);
+/// `roots`: how many roots to try (all when >= size); `only`: of one collective.
+std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
+                        std::optional<Kind> only = {});
 
 std::string name(const Case& the_case);
 

@@ -7,7 +7,10 @@
 #include <string>
 #include <vector>
 
+#include "base/random.hpp"
+#include "plan/mutations.hpp"
 #include "plan/text.hpp"
+#include "random_plan.hpp"
 
 namespace tutti::plan {
 namespace {
@@ -329,6 +332,48 @@ TEST(Checker, CostsTheSameForAnyCount) {
                    "a: recv " + n + " from 0 #0 -> output[0.." + n + ")"}),
             bcast(2, count), board);
   EXPECT_TRUE(verdict.ok) << verdict.text;
+}
+
+/// Plans that fit together by chance at most: whatever they are, the checker says so and nothing breaks.
+TEST(Checker, JudgesWhateverPlansItIsGiven) {
+  constexpr std::uint64_t seed = 20260611;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  base::Random random(seed);
+  Checker checker;
+  int passed = 0;
+  for (int i = 0; i < 20000; ++i) {
+    std::vector<Plan> all =
+        random.once_in(2) ? plans({exchange_0, exchange_1}) : plans({cell_0 + "f: release 0 after b e\n", cell_1});
+    for (std::uint64_t changes = random.below(4); changes > 0; --changes) {
+      const std::vector<Mutation> possible = mutations(all[random.below(2)], allreduce(2, 4, false));
+      const Mutation& mutation = possible[random.below(possible.size())];
+      perform(mutation, all);
+      if (all[0].steps.empty() || all[1].steps.empty()) break;
+    }
+    const Verdict verdict = checker.check_user(all, board);
+    passed += verdict.ok ? 1 : 0;
+    EXPECT_NE(verdict.ok, !verdict.text.empty());
+  }
+  EXPECT_GT(passed, 20000 / 5);
+  EXPECT_LT(passed, 20000 / 2);
+}
+
+TEST(Checker, RefusesRandomPlans) {
+  constexpr std::uint64_t seed = 4711;
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  Checker checker;
+  for (std::uint64_t i = 0; i < 2000; ++i) {
+    std::vector<Plan> all;
+    for (Rank rank = 0; rank < 3; ++rank) {
+      all.push_back(RandomPlan(seed + i * 3 + static_cast<std::uint64_t>(rank)).build());
+      all.back().rank = rank;
+      all.back().size = 3;
+      all.back().cells = 4;
+      all.back().ring = Ring::small;
+    }
+    const Verdict verdict = checker.check_user(all, board);
+    EXPECT_NE(verdict.ok, !verdict.text.empty());
+  }
 }
 
 TEST(Sequence, PassesMoreOperationsThanARingHasCells) {

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The table of algorithms and TUTTI_ALGORITHMS. Input: the overrides, a line with "===", the table.
+#include <cstdint>
+#include <cstdlib>
+
+#include "tune/table.hpp"
+#include "tutti/error.hpp"
+
+namespace {
+
+using namespace tutti;
+
+/// Whatever a table says, what it chooses can be used.
+void choose(const tune::Table& table) {
+  for (const Rank size : {1, 2, 5, 8})
+    for (const Count count : {Count{0}, Count{10}, Count{100'000}})
+      for (const collectives::Collective& collective : collectives::all()) {
+        collectives::Shape shape;
+        shape.size = size;
+        shape.count = count;
+        shape.small_cell = 12;
+        shape.large_cell = 2048;
+        try {
+          const tune::Choice choice = table.choose(shape, collective.kind, 8 * count, true);
+          const auto& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];
+          if (algorithm.kind != collective.kind || !collectives::applies(algorithm, shape, true)) std::abort();
+        } catch (const Error& error) {
+          if (error.cause() != Cause::usage) std::abort();
+        }
+      }
+}
+
+}  // namespace
+
+extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
+  const std::string_view text(reinterpret_cast<const char*>(data), size);
+  constexpr std::string_view cut = "\n===\n";
+  const std::size_t at = std::min(text.find(cut), text.size());
+  try {
+    std::string lines = tune::lines_of(text.substr(0, at));
+    tune::Table::parse(lines);
+    lines += text.substr(std::min(at + cut.size(), text.size()));
+    choose(tune::Table::parse(lines));
+  } catch (const Error& error) {
+    if (error.cause() != Cause::usage) std::abort();
+  }
+  return 0;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks that do not fit are refused on the rank that names them, before anything is sent; the group goes on.
+#include <gtest/gtest.h>
+
+#include <array>
+#include <limits>
+#include <string>
+#include <vector>
+
+#include "job/inproc.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr Rank ranks = 3;
+constexpr Count most = std::numeric_limits<Count>::max();
+using Counts = std::vector<Count>;
+
+template <class Call>
+void expect_refused(const std::string& part, Call call) {
+  try {
+    call();
+    ADD_FAILURE() << "not refused: " << part;
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::usage);
+    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
+  }
+}
+
+class Blocks : public testing::Test {
+ protected:
+  /// Runs on all ranks, then makes sure that the group works.
+  template <class Body>
+  static void run(Body body) {
+    job::run_inproc(ranks, {}, [&](Group world) {
+      body(world);
+      const std::array mine{world.rank()};
+      std::array<Rank, 1> total{};
+      world.allreduce(mine, total, sum);
+      EXPECT_EQ(total[0], 3);
+    });
+  }
+};
+
+TEST_F(Blocks, BeyondTheEndOfTheBuffer) {
+  run([](const Group& world) {
+    const std::vector<int> in(2);
+    std::vector<int> out(6), own(2);
+    const auto gather = [&](const Counts& counts, const Counts& offsets = {}) {
+      world.allgatherv(in, out, counts, offsets);
+    };
+    const std::string text = "does not lie in `out`, which has 6 elements";
+    expect_refused("the block of rank 2, 3 elements at 4, " + text, [&] { gather({2, 2, 3}); });
+    expect_refused("the block of rank 1, 2 elements at 5, " + text, [&] { gather({2, 2, 2}, {0, 5, 2}); });
+    expect_refused("the block of rank 0, 2 elements at -1, " + text, [&] { gather({2, 2, 2}, {-1, 2, 4}); });
+    expect_refused("the block of rank 1, -2 elements at 2, " + text, [&] { gather({2, -2, 6}); });
+    expect_refused(text, [&] { gather({2, most, 2}, {0, most, 4}); });
+    expect_refused(text, [&] { gather({most, most, most}); });
+    expect_refused(text, [&] { world.gatherv(in, out, Counts{2, 2, 3}, {}, world.rank()); });
+    expect_refused("does not lie in `in`, which has 2 elements", [&] {
+      world.scatterv(in, own, Counts{1, 1, 1}, {}, world.rank());
+    });
+    const Counts ones{1, 1, 1}, twos{2, 2, 2};
+    expect_refused("does not lie in `in`", [&] { world.alltoallv(in, ones, {}, out, ones, {}); });
+    expect_refused("does not lie in `out`", [&] { world.alltoallv(out, ones, {}, own, ones, {}); });
+    gather(twos);
+  });
+}
+
+TEST_F(Blocks, Overlapping) {
+  run([](const Group& world) {
+    const std::vector<int> in(6, world.rank());
+    std::vector<int> out(6);
+    const Counts twos{2, 2, 2};
+    const auto two = std::span(in).first(2);
+    expect_refused("the 2 elements of rank 0 at 0 overlap the 2 elements of rank 1 at 1", [&] {
+      world.allgatherv(two, out, twos, Counts{0, 1, 4});
+    });
+    expect_refused("overlap", [&] { world.allgatherv(two, out, twos, Counts{4, 0, 3}); });
+    expect_refused("overlap", [&] { world.gatherv(two, out, twos, Counts{0, 0, 0}, world.rank()); });
+    expect_refused("overlap", [&] { world.alltoallv(in, twos, {}, out, twos, Counts{3, 4, 0}); });
+    // Neither the order of the blocks nor empty ones among them matter.
+    world.allgatherv(two, out, twos, Counts{4, 2, 0});
+    EXPECT_EQ(out, (std::vector{2, 2, 1, 1, 0, 0}));
+    const Counts counts{3, 0, 3};
+    world.allgatherv(std::span(in).first(static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())])), out,
+                     counts, Counts{0, 1, 3});
+    EXPECT_EQ(out, (std::vector{0, 0, 0, 2, 2, 2}));
+    // What is only read may be read twice.
+    std::vector<int> own(2);
+    world.scatterv(in, own, twos, Counts{1, 1, 1}, 0);
+    EXPECT_EQ(own, std::vector({0, 0}));
+  });
+}
+
+TEST_F(Blocks, WhatARankGivesItself) {
+  run([](const Group& world) {
+    const std::vector<int> in(6);
+    std::vector<int> out(6), own(1);
+    const Counts ones{1, 1, 1}, twos{2, 2, 2};
+    expect_refused("gives itself 6 elements and takes 2 from itself",
+                   [&] { world.gatherv(in, out, twos, {}, world.rank()); });
+    expect_refused("gives itself 2 elements and takes 1 from itself",
+                   [&] { world.scatterv(in, own, twos, {}, world.rank()); });
+    expect_refused("gives itself 2 elements and takes 1 from itself",
+                   [&] { world.alltoallv(in, twos, {}, out, ones, {}); });
+  });
+}
+
+TEST_F(Blocks, InPlaceExchangeGoesByWhatIsReceived) {
+  run([](const Group& world) {
+    std::vector<int> both(3);
+    for (int r = 0; r < ranks; ++r) both[static_cast<std::size_t>(r)] = 10 * world.rank() + r;
+    const Counts ones{1, 1, 1};
+    world.alltoallv(both, ones, {}, both, ones, {});
+    for (int r = 0; r < ranks; ++r) EXPECT_EQ(both[static_cast<std::size_t>(r)], 10 * r + world.rank());
+  });
+}
+
+}  // namespace
+}  // namespace tutti
