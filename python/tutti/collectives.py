@@ -10,6 +10,7 @@ calls do not belong together, and `PeerLost`.
 
 from __future__ import annotations
 
+import operator
 from collections.abc import Sequence
 
 import numpy as np
@@ -39,7 +40,16 @@ def _array(value) -> np.ndarray:
 
 
 def _numbers(values: Sequence[int] | None) -> list[int] | None:
-    return None if values is None else [int(value) for value in values]
+    if values is None:
+        return None
+    try:
+        numbers = [operator.index(value) for value in values]
+    except TypeError as problem:
+        raise Error(f"counts and offsets must be whole numbers, one per rank: {problem}") from None
+    for number in numbers:
+        if not 0 <= number < 1 << 62:
+            raise Error(f"{number} cannot be a count or an offset")
+    return numbers
 
 
 def _operation(op: Operation, send):
@@ -300,7 +310,7 @@ class Collectives:
 
     def send(self, data, to: int, tag: int = 0) -> None:
         """Sends elements to another rank, whose `recv` has the same length, type and tag. Messages stay in order."""
-        self.isend(data, to, tag).wait()
+        self.isend(data, to, tag).wait(self._handle.time_limit)
 
     def isend(self, data, to: int, tag: int = 0) -> Request:
         """Starts a `send`."""
@@ -308,7 +318,7 @@ class Collectives:
 
     def recv(self, buffer, source: int, tag: int = 0):
         """Receives elements from another rank into buffer, which has the message's length, and returns it."""
-        return self.irecv(buffer, source, tag).wait()
+        return self.irecv(buffer, source, tag).wait(self._handle.time_limit)
 
     def irecv(self, buffer, source: int, tag: int = 0) -> Request:
         """Starts a `recv`."""

@@ -23,6 +23,15 @@ def test_links_nothing_but_the_runtime(library):
     assert needed <= ALLOWED
 
 
+def test_programs_link_nothing_that_may_be_missing(prefix):
+    for program in (prefix / "bin").iterdir():
+        needed = set(re.findall(r"NEEDED.*\[(.*)\]", run("readelf", "-d", program)))
+        assert {name for name in needed if not name.startswith("libtutti.so.")} <= ALLOWED | {
+            "libbz2.so.1.0",
+            "libhwloc.so.15",
+        }
+
+
 def test_soname_carries_the_version(library):
     soname = re.search(r"SONAME.*\[(.*)\]", run("readelf", "-d", library)).group(1)
     assert soname == "libtutti.so." + ".".join(version().split(".")[:2])
@@ -55,25 +64,25 @@ def test_public_headers_stand_alone(prefix, tmp_path):
         run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{prefix}/include", source)
 
 
+def check_runs(prefix, program):
+    """Started alone it is a world of one; the installed launcher makes it three."""
+    assert run(program) == f"tutti {version()}: the sum over 1 is 42\n"
+    assert run(prefix / "bin/tutti", "run", "-n", 3, program) == f"tutti {version()}: the sum over 3 is 126\n"
+
+
 def test_outside_project_by_cmake(prefix, tmp_path):
     run("cmake", "-S", OUTSIDE, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)
-    assert run(tmp_path / "outside") == f"tutti {version()}: rank 1 is gone\n"
+    check_runs(prefix, tmp_path / "outside")
 
 
-def pkgconfig(prefix, library, *question):
+def pkgconfig(library, *question):
     environment = {**os.environ, "PKG_CONFIG_PATH": str(library.parent / "pkgconfig")}
     return run("pkg-config", *question, "tutti", env=environment).split()
 
 
-def by_pkgconfig(prefix, library, compiler, source, program):
-    flags = pkgconfig(prefix, library, "--cflags", "--libs")
-    run(*compiler, "-Wall", "-Wextra", "-Werror", source, "-o", program, *flags, f"-Wl,-rpath,{library.parent}")
-    return run(program)
-
-
-def test_pkgconfig_knows_the_version(prefix, library):
-    assert pkgconfig(prefix, library, "--modversion") == [version()]
+def test_pkgconfig_knows_the_version(library):
+    assert pkgconfig(library, "--modversion") == [version()]
 
 
 @pytest.mark.parametrize(
@@ -82,8 +91,10 @@ def test_pkgconfig_knows_the_version(prefix, library):
     ids=["c++", "c"],
 )
 def test_outside_project_by_pkgconfig(prefix, library, tmp_path, compiler, source):
-    output = by_pkgconfig(prefix, library, compiler, OUTSIDE / source, tmp_path / "outside")
-    assert output == f"tutti {version()}: rank 1 is gone\n"
+    program = tmp_path / "outside"
+    flags = [*pkgconfig(library, "--cflags", "--libs"), f"-Wl,-rpath,{library.parent}"]
+    run(*compiler, "-Wall", "-Wextra", "-Werror", OUTSIDE / source, "-o", program, *flags)
+    check_runs(prefix, program)
 
 
 def test_cmake_refuses_another_version(prefix, tmp_path):

@@ -6,8 +6,13 @@
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
+#include <cerrno>
 #include <cstdio>
+#include <cstring>
 #include <exception>
+#include <iostream>
+#include <string>
+#include <system_error>
 #include <utility>
 #include <vector>
 
@@ -24,10 +29,31 @@ void occupy_standard_descriptors() {
   if (descriptor > STDERR_FILENO) close(descriptor);
 }
 
+std::string explain(const CLI::App* program, const CLI::Error& error) {
+  std::string command = "tutti", text = error.what();
+  for (const CLI::App* chosen : program->get_subcommands()) command += " " + chosen->get_name();
+  return "tutti: " + text + "; see " + command + " --help\n";
+}
+
+/// The word that stands where a command should; empty when there is none.
+std::string strange_command(const CLI::App& program, int count, char** arguments) {
+  if (count < 2 || arguments[1][0] == '-' || !program.get_subcommands().empty()) return {};
+  return arguments[1];
+}
+
+/// What was printed has arrived; otherwise says why not.
+int finish(int status) {
+  std::cout.flush();
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0 && std::cout) return status;
+  std::fprintf(stderr, "tutti: cannot write standard output: %s\n", std::strerror(errno != 0 ? errno : EIO));
+  return tutti::launcher::exit_no_output;
+}
+
 int run(int count, char** arguments) {
   CLI::App program("Makes a group of processes act as one.", "tutti");
   program.set_version_flag("--version", "tutti " TUTTI_VERSION);
   program.require_subcommand(1);
+  program.failure_message(explain);
   const std::pair<const char*, tutti::command::Action> commands[] = {
       {"run", tutti::command::add_run(program)},
       {"info", tutti::command::add_info(program)},
@@ -36,11 +62,15 @@ int run(int count, char** arguments) {
   try {
     program.parse(count, arguments);
   } catch (const CLI::ParseError& error) {
-    const int code = program.exit(error);
-    return code == 0 ? 0 : tutti::command::exit_usage;
+    if (const std::string word = strange_command(program, count, arguments);
+        !word.empty() && error.get_exit_code() != 0) {
+      std::fprintf(stderr, "tutti: there is no command \"%s\"; see tutti --help\n", word.c_str());
+      return tutti::command::exit_usage;
+    }
+    return program.exit(error) == 0 ? finish(0) : tutti::command::exit_usage;
   }
   for (const auto& [name, action] : commands)
-    if (program.got_subcommand(name)) return action();
+    if (program.got_subcommand(name)) return finish(action());
   return tutti::command::exit_usage;
 }
 
@@ -53,6 +83,12 @@ int main(int count, char** arguments) {
   } catch (const tutti::launcher::NoProgram& error) {
     std::fprintf(stderr, "tutti: %s\n", error.what());
     return tutti::launcher::exit_no_program;
+  } catch (const tutti::Error& error) {
+    std::fprintf(stderr, "tutti: %s\n", error.what());
+    return error.cause() == tutti::Cause::usage ? tutti::command::exit_usage : 1;
+  } catch (const std::system_error& error) {  // what fmt throws when it cannot print
+    std::fprintf(stderr, "tutti: cannot write standard output: %s\n", error.code().message().c_str());
+    return tutti::launcher::exit_no_output;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "tutti: %s\n", error.what());
     return 1;

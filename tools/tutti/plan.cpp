@@ -39,10 +39,16 @@ struct Plans {
   plan::Board board;
 };
 
+const collectives::Collective* find(const std::string& name) {
+  if (const collectives::Collective* collective = collectives::find(name)) return collective;
+  throw Error(Cause::usage, "no collective \"" + name + "\"; see tutti plan list");
+}
+
 Plans build(const Given& given) {
-  const collectives::Collective* collective = collectives::find(given.collective);
-  if (collective == nullptr)
-    throw Error(Cause::usage, "no collective \"" + given.collective + "\"; see tutti plan list");
+  if (given.collective.empty() || given.algorithm.empty())
+    throw Error(Cause::usage,
+                "which plan? tutti plan " + given.action + " COLLECTIVE ALGORITHM, as tutti plan list " + "names them");
+  const collectives::Collective* collective = find(given.collective);
   const collectives::Algorithm* algorithm = collectives::find(collective->kind, given.algorithm);
   if (algorithm == nullptr)
     throw Error(Cause::usage, given.collective + " has no algorithm \"" + given.algorithm + "\"; see tutti plan list");
@@ -67,8 +73,10 @@ Plans build(const Given& given) {
   return made;
 }
 
-int list() {
+int list(const std::string& only) {
+  if (!only.empty()) find(only);
   for (const collectives::Collective& collective : collectives::all()) {
+    if (!only.empty() && collective.name != only) continue;
     fmt::print("{}: {}\n", collective.name, collective.sentence);
     for (const collectives::Algorithm& algorithm : collectives::algorithms())
       if (algorithm.kind == collective.kind) fmt::print("  {:<20} {}\n", algorithm.name, algorithm.sentence);
@@ -90,7 +98,7 @@ int mutants(const Plans& made) {
 }
 
 int run(const Given& given) {
-  if (given.action == "list") return list();
+  if (given.action == "list") return list(given.collective);
   const Plans made = build(given);
   if (given.action == "check") return check(made);
   if (given.action == "mutants") return mutants(made);

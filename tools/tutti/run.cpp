@@ -9,6 +9,7 @@
 #include <algorithm>
 #include <chrono>
 #include <cstdio>
+#include <cstdlib>
 #include <memory>
 #include <string>
 
@@ -45,6 +46,14 @@ std::string check_environment(const std::string& entry) {
       std::end(ours))
     return entry.substr(0, end) + " is set by tutti run itself";
   return {};
+}
+
+/// Also "nan" is a number for the parser, and in no range for nobody.
+std::string check_timeout(const std::string& text) {
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (end != text.c_str() && *end == '\0' && seconds >= 0.001 && seconds <= 1e9) return {};
+  return "\"" + text + "\" is not a number of seconds from 0.001 to 1e9";
 }
 
 std::string name_collective(std::uint32_t kind) {
@@ -84,8 +93,8 @@ Action add_run(CLI::App& program) {
       ->check(CLI::IsMember({"core", "none"}))
       ->capture_default_str();
   run->add_option("--timeout", given->timeout, "End the job after this many seconds")
-      ->check(CLI::Range(0.001, 1e9))
-      ->type_name("S");
+      ->check(check_timeout, "")
+      ->type_name("SECONDS");
   run->add_flag("--label", given->label, "Write \"[rank] \" before each line of output");
   run->add_option("--env", given->environment, "Set a variable in the environment of all ranks; may be repeated")
       ->check(check_environment, "")

@@ -8,6 +8,9 @@ import time
 
 import tutti
 
+# Whoever runs the tests in the background has it ignored.
+signal.signal(signal.SIGINT, signal.default_int_handler)
+
 GROUP = tutti.world()
 group = GROUP.dup()
 

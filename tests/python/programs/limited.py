@@ -1,26 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""With TUTTI_TIMEOUT, a blocking collective that rank 0 does not join ends by itself, and gives the group up."""
+"""With TUTTI_TIMEOUT, a blocking call that rank 0 does not join ends by itself, and gives the group up."""
 
+import numpy as np
 import tutti
 
 GROUP = tutti.world()
-group = GROUP.dup()
+RANK = GROUP.rank
 
 
-def cause_of_barrier():
-    """What a barrier fails with."""
+def cause_of(call, *arguments):
+    """What a call fails with."""
     try:
-        group.barrier()
+        call(*arguments)
     except tutti.Error as error:
         return error.cause
     return None
 
 
-if GROUP.rank == 0:
-    for rank in range(1, GROUP.size):
-        GROUP.recv_object(rank)
-    assert cause_of_barrier() == "broken"
-else:
-    assert cause_of_barrier() in ("timeout", "broken")
-    GROUP.send_object("over", 0)
-    assert cause_of_barrier() == "broken"
+def check_collectives(group):
+    if RANK == 0:
+        for rank in range(1, GROUP.size):
+            GROUP.irecv(np.empty(1), rank).wait()
+        assert cause_of(group.barrier) == "broken"
+    else:
+        assert cause_of(group.barrier) in ("timeout", "broken")
+        GROUP.isend(np.ones(1), 0).wait()
+        assert cause_of(group.barrier) == "broken"
+
+
+def check_messages(receiving, sending):
+    large = np.zeros(1_000_000)
+    if RANK == 1:
+        assert cause_of(receiving.recv, large, 0) == "timeout"
+        assert cause_of(sending.send, large, 0) == "timeout"
+        assert cause_of(receiving.recv, large, 0) == "broken"
+    GROUP.ibarrier().wait()
+
+
+# Made first, together: nothing that blocks may wait for rank 1 afterwards.
+groups = [GROUP.dup() for _ in range(3)]
+check_collectives(groups[0])
+check_messages(*groups[1:])

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The commands under bad treatment: a clear message, the right status, nothing left behind."""
+
+import bz2
+import os
+import pathlib
+import random
+import signal
+import stat
+import subprocess
+import time
+
+import pytest
+
+FULL = "cannot write standard output: No space left on device"
+
+
+def sh(line, folder, expected=0):
+    """Runs a shell line, expects a status, and returns its standard error."""
+    done = subprocess.run(
+        ["bash", "-c", line], cwd=folder, capture_output=True, text=True, errors="replace", timeout=60, check=False
+    )
+    assert done.returncode == expected, f"{line} ended with {done.returncode}\n{done.stdout[:1000]}{done.stderr}"
+    return done.stderr
+
+
+@pytest.mark.parametrize(
+    ("line", "status", "text"),
+    [
+        ("tutti", 2, "see tutti --help"),
+        ("tutti frobnicate", 2, 'no command "frobnicate"'),
+        ("tutti run", 2, "see tutti run --help"),
+        ("tutti run -n 0 true", 2, "1 to 4096"),
+        ("tutti run -n -1 true", 2, "1 to 4096"),
+        ("tutti run -n 1e30 true", 2, "1 to 4096"),
+        ("tutti run -n 2 --timeout nan true", 2, '"nan" is not a number of seconds'),
+        ("tutti run -n 2 --timeout -1 true", 2, "not a number of seconds"),
+        ("tutti run -n 2 --bind socket true", 2, "core"),
+        ("tutti run -n 2 /", 127, '"/" is a folder'),
+        ("tutti run -n 2 ./orphan", 127, "the interpreter that its first line names"),
+        ("tutti plan show", 2, "which plan?"),
+        ("tutti plan show gossip ring", 2, 'no collective "gossip"'),
+        ("tutti plan list gossip", 2, 'no collective "gossip"'),
+        ("tutti plan show bcast gossip", 2, 'no algorithm "gossip"'),
+        ("tutti plan show bcast binomial -n 4 --root 4", 2, "the root is not one of the ranks"),
+        ("tutti plan list >/dev/full", 1, FULL),
+        ("tutti plan show bcast binomial >/dev/full", 1, FULL),
+        ("tutti --help >/dev/full", 1, FULL),
+        ("tutti info >/dev/full", 1, FULL),
+        ("tutti run -n 2 echo lost >/dev/full", 1, FULL),
+        ("tutti run -n 2 yes >/dev/full", 1, FULL),
+        ("ulimit -n 16; tutti run -n 8 true", 1, "raise the limit of open files (ulimit -n)"),
+        ("ulimit -v 20000; tutti run -n 2 true", 1, "ulimit -v"),
+        ("TUTTI_RANK=1 tutti info", 2, "TUTTI_SIZE is not set"),
+        ("tutti-compress --level 10 x", 2, "not in range"),
+        ("tutti-compress nothing", 1, "cannot read nothing: No such file or directory"),
+        ("tutti-compress .", 1, "cannot read .: Is a directory"),
+        ("tutti-compress one -o .", 1, "cannot write .: Is a directory"),
+        ("tutti-compress one -o nowhere/one", 1, "cannot write nowhere/one"),
+        ("tutti-compress one -o one", 1, "is the input"),
+        ("tutti-compress one -o link", 1, "is the input"),
+        ("tutti-compress -q one -o - >/dev/full", 1, FULL),
+    ],
+)
+def test_refused(line, status, text, tmp_path):
+    (tmp_path / "orphan").write_text("#!/no/such/interpreter\n")
+    (tmp_path / "orphan").chmod(0o755)
+    (tmp_path / "one").write_text("1")
+    (tmp_path / "link").symlink_to("one")
+    before = sorted(tmp_path.iterdir())
+    errors = sh(line, tmp_path, status)
+    assert text in errors, errors
+    assert errors.count("\n") <= 4, errors
+    assert sorted(tmp_path.iterdir()) == before
+    assert (tmp_path / "one").read_text() == "1"
+
+
+@pytest.mark.parametrize("line", ["tutti run -n 3 yes | head -1", "tutti plan list | head -1"])
+def test_a_reader_may_go(line, tmp_path):
+    assert sh(line, tmp_path) == ""
+
+
+@pytest.mark.parametrize("content", [b"", b"x", bytes(1_000_000), random.Random(1).randbytes(3_000_000)])
+def test_compress(content, tmp_path):
+    (tmp_path / "in").write_bytes(content)
+    (tmp_path / "out").write_text("what was here before")
+    sh("tutti run -n 3 tutti-compress -q in -o out", tmp_path)
+    assert bz2.decompress((tmp_path / "out").read_bytes()) == content
+    sh("tutti run -n 2 tutti-compress -q <in >piped", tmp_path)
+    assert bz2.decompress((tmp_path / "piped").read_bytes()) == content
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "piped"]
+
+
+def test_a_limit_of_file_sizes_does_not_matter(tmp_path):
+    sh("ulimit -f 100000; tutti run -n 2 tutti info", tmp_path)
+
+
+def test_compress_leaves_what_is_no_file(tmp_path):
+    (tmp_path / "in").write_text("text")
+    os.mkfifo(tmp_path / "fifo")
+    sh("cat fifo >out & tutti run -n 2 tutti-compress -q in -o fifo && wait", tmp_path)
+    assert stat.S_ISFIFO(os.stat(tmp_path / "fifo").st_mode)
+    assert bz2.decompress((tmp_path / "out").read_bytes()) == b"text"
+
+
+@pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM, signal.SIGKILL])
+def test_compress_leaves_no_half_file(number, tmp_path):
+    (tmp_path / "in").write_bytes(random.Random(2).randbytes(60_000_000))
+    job = subprocess.Popen(
+        ["env", "--default-signal=INT", "tutti", "run", "-n", "2", "tutti-compress", "-q", "in"],
+        cwd=tmp_path,
+        stderr=subprocess.DEVNULL,
+    )
+    time.sleep(0.5)
+    job.send_signal(number)
+    assert job.wait(timeout=20) in (128 + number, -number)
+    for _ in range(100):  # the ranks of a launcher that was killed end a moment later
+        if not living(tmp_path):
+            break
+        time.sleep(0.05)
+    assert living(tmp_path) == []
+    assert [path.name for path in tmp_path.iterdir()] == ["in"]
+
+
+def living(folder):
+    """The processes whose working folder that is."""
+    found = []
+    for process in pathlib.Path("/proc").glob("[0-9]*"):
+        try:
+            if os.readlink(process / "cwd") == str(folder):
+                found.append((process / "cmdline").read_text())
+        except OSError:
+            continue
+    return found
