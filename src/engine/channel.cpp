@@ -19,6 +19,9 @@ namespace {
 /// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
 constexpr int brief = 100, brief_yields = 8;
 
+/// Small cells that this rank has read and has not said so. Half of the ring stays for who is ahead.
+constexpr std::uint64_t most_untold = host::small_cells / 2;
+
 }  // namespace
 
 Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(std::move(membership)) {
@@ -65,9 +68,18 @@ Operation* Channel::begin(const Start& start) {
   operation->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = operation;
   last_ = operation;
-  if (collective) write_record(*operation, start.site);
+  operation->site_ = start.site;
+  unrecorded_ = collective ? operation : nullptr;
+  // Others wait for what it publishes first; the record is for those who find an error, and for an obituary when a
+  // function of the user's does not come back.
+  if (start.reduction.function != nullptr) record();
   operation->advance();
+  record();
   return operation;
+}
+
+void Channel::record() {
+  if (unrecorded_ != nullptr) write_record(*std::exchange(unrecorded_, nullptr));
 }
 
 Channel::Turn::Turn(Channel& channel) : channel_(&channel) {
@@ -96,11 +108,14 @@ Operation* Channel::start(Turn& turn, const Start& start) {
 }
 
 void Channel::stay(const Operation& operation) {
+  if (operation.finished()) return;
+  // What others need of this rank, and it of them, is seen to while it waits.
+  settle();
+  if (board_) look_ahead(operation.ring_);
   host::Waiting& waiting = engine_.waiting();
   if (waiting.spins_now() > 0) {
     for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
-  } else if (!operation.finished()) {
-    settle();
+  } else {
     for (int i = 0; i < brief_yields && !operation.finished() && waiting.yield(); ++i) advance_operations();
   }
 }
@@ -145,7 +160,7 @@ bool Channel::idle() {
 }
 
 void Channel::settle() {
-  bool tell = false;
+  bool tell = untold_;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     tell = tell || operation->published_ || operation->finished();
     operation->published_ = false;
@@ -158,11 +173,15 @@ void Channel::settle() {
 
 void Channel::settle_alone(Operation& operation) {
   first_ = last_ = nullptr;
-  if (board_) tell_consumed(operation.ring_, next_cell_[slot(operation.ring_)]);
-  operation.published_ = false;
   operation.phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: as in recycle
   idle_.push_back(&operation);
-  ring_bells();
+  // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
+  const std::uint64_t untold = next_cell_[slot(operation.ring_)] - consumed_[slot(operation.ring_)];
+  untold_ = untold_ || untold > 0;
+  const bool tell = untold > (operation.ring_ == Ring::small ? most_untold : 0);
+  if (tell) update_consumed();
+  if (tell || operation.published_) ring_bells();
+  operation.published_ = false;
 }
 
 void Channel::ring_bells() {
@@ -195,6 +214,7 @@ void Channel::recycle(Operation* operation) {
 }
 
 void Channel::update_consumed() {
+  untold_ = false;
   if (!board_) return;
   for (const Ring ring : {Ring::small, Ring::large}) {
     std::uint64_t consumed = next_cell_[slot(ring)];
@@ -218,6 +238,11 @@ void Channel::tell_consumed(Ring ring, std::uint64_t consumed) {
   if (ring == Ring::small) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(ring)] + 1));
 }
 
+void Channel::look_ahead(Ring ring) {
+  const std::uint64_t next = next_cell_[slot(ring)];
+  if (next > all_consumed_[slot(ring)] + ring_length(ring) / 2) look_for_space(ring, next);
+}
+
 bool Channel::look_for_space(Ring ring, std::uint64_t sequence) {
   std::uint64_t& least = all_consumed_[slot(ring)];
   least = consumed_[slot(ring)];
@@ -237,7 +262,7 @@ void Channel::readers_behind(Ring ring, std::uint64_t sequence, std::vector<Rank
     if (other != rank() && sequence > consumed_by(other, ring) + ring_length(ring)) ranks.push_back(other);
 }
 
-void Channel::write_record(const Operation& operation, const void* site) {
+void Channel::write_record(const Operation& operation) {
   const Description& says = operation.bound().description;
   host::Process::Last& last = engine_.segment().process(engine_.setup().world_rank).last;
   last.context.store(who_.context, std::memory_order_relaxed);  // relaxed: an obituary, read when this rank is dead
@@ -253,7 +278,7 @@ void Channel::write_record(const Operation& operation, const void* site) {
   record.call.store(operation.bound().call_word, std::memory_order_relaxed);
   record.count.store(says.count, std::memory_order_relaxed);
   record.algorithm.store(says.algorithm, std::memory_order_relaxed);
-  record.site.store(reinterpret_cast<std::uint64_t>(site), std::memory_order_relaxed);
+  record.site.store(reinterpret_cast<std::uint64_t>(operation.site_), std::memory_order_relaxed);
   // Release: pairs with the acquire in entry_of.
   record.sequence.store(operation.sequence() + 1, std::memory_order_release);
 }

@@ -112,10 +112,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
     return sequence <= all_consumed_[slot(ring)] + ring_length(ring) || look_for_space(ring, sequence);
   }
   bool look_for_space(plan::Ring ring, std::uint64_t sequence);
+  /// Asks who has read what before there is no space left: that costs a cache line of each member.
+  void look_ahead(plan::Ring ring);
   /// Adds the ranks that have not.
   void readers_behind(plan::Ring ring, std::uint64_t sequence, std::vector<Rank>& ranks) const;
   std::uint64_t consumed_by(Rank other, plan::Ring ring) const;
-  void write_record(const Operation& operation, const void* site);
+  /// Before anybody is told of a mismatch, and at the latest when the operation has taken its first steps.
+  void record();
+  void write_record(const Operation& operation);
   void recycle(Operation* operation);
   /// At least `bytes` bytes to fetch exposed memory into.
   std::byte* fetched(std::size_t bytes);
@@ -157,6 +161,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::array<std::uint64_t, 2> next_cell_{};     // per ring: cells given out so far
   std::array<std::uint64_t, 2> consumed_{};      // per ring: what this rank has told
   std::array<std::uint64_t, 2> all_consumed_{};  // per ring: cached minimum over members
+  bool untold_ = false;                          // this rank has read cells and has not told
+  const Operation* unrecorded_ = nullptr;        // has just begun: its record is not written yet
   Operation* first_ = nullptr;                   // operations in order of start
   Operation* last_ = nullptr;
   std::vector<std::unique_ptr<Operation>> operations_;

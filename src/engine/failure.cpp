@@ -102,6 +102,7 @@ bool Channel::entry_of(Rank other, std::uint64_t slot, Entry& entry) const {
 /// calls that did not match are found in a later operation where nothing of their own could show it: two ranks that
 /// both believe to be the root of a bcast. Usually one record is looked at; of a rank that is behind, its last ones.
 void Channel::check_records(Rank other) {
+  record();
   if (!board_ || next_sequence_ == 0) return;
   std::uint64_t from = next_sequence_ - 1;  // the oldest operation in flight, if there is one
   for (const Operation* operation = last_; operation != nullptr; operation = operation->previous_)
@@ -263,6 +264,7 @@ void Channel::adopt_broken_board() {
 
 void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
   if (broken_) return;
+  record();
   broken_ = std::move(error);
   if (board_) {
     host::BoardHeader& header = board_.header();

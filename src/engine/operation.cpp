@@ -29,7 +29,6 @@ Operation::~Operation() = default;
 void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
                         std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
   bound_ = &bound;
-  buffers_ = buffers;
   reduction_ = reduction;
   sequence_ = sequence;
   chain_ = chain;
@@ -40,6 +39,10 @@ void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& re
   user_tag_ = user_tag;
   timed_out_.store(false, std::memory_order_relaxed);  // relaxed: as above, nobody else knows it yet
   reset_steps();
+  const auto base = [this](plan::Buffer buffer) -> std::byte*& { return bases_[static_cast<std::size_t>(buffer)]; };
+  base(plan::Buffer::input) = const_cast<std::byte*>(buffers.input);  // the checker proves it is only read
+  base(plan::Buffer::output) = buffers.output;
+  base(plan::Buffer::scratch) = scratch_.data();
   // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
   phase_.store(Phase::pending, std::memory_order_relaxed);
 }

@@ -2,6 +2,7 @@
 // A plan in flight: the state of its steps, and the one executor of all verbs.
 #pragma once
 
+#include <array>
 #include <atomic>
 #include <cstdint>
 #include <memory>
@@ -69,6 +70,7 @@ class Operation {
  private:
   friend class Channel;
 
+  // Kept small by leaving what is rare or long out of line: it runs several times in a call of 100 ns.
   bool run(plan::Index index);   // starts a step; true when complete
   bool poll(plan::Index index);  // looks at a blocked step; true when complete
   void complete(plan::Index index);
@@ -86,15 +88,17 @@ class Operation {
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
   /// The cell of this rank that the step writes, or -1.
   static std::int32_t written_cell(const Instruction& step);
-  bool start_transfer(const Instruction& step);
+  [[gnu::noinline]] bool start_transfer(const Instruction& step);
   bool poll_transfer(const Instruction& step);
   void take_back(transport::Transfer& transfer);
   bool publish(const Instruction& step);
-  bool await(plan::Index index);
   bool seen(const Instruction& step, Rank owner);
+  [[gnu::noinline]] void doubt(const Instruction& step, Rank owner, bool same_call);
+  [[gnu::noinline]] bool await_everyone(plan::Index index);
+  [[gnu::noinline]] void give_back(const Instruction& step);
   Rank next_owner(plan::Index index) const;
   bool combine(plan::Index index);  // copy and reduce
-  bool combine_pieces(plan::Index index);
+  [[gnu::noinline]] bool combine_pieces(plan::Index index);
   void reduce_into(std::byte* target, const std::byte* source, Count count, plan::Side side);
   bool fetch(const Place& source, std::span<std::byte> to);
   std::byte* address(const Place& place) const;
@@ -106,7 +110,8 @@ class Operation {
   Channel& channel_;
   const Bound* bound_ = nullptr;
   std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
-  Buffers buffers_;
+  std::array<std::byte*, plan::buffer_kinds>
+      bases_{};  // by plan::Buffer; those that are no memory of this process: null
   Reduction reduction_;
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
@@ -116,6 +121,7 @@ class Operation {
   plan::Ring ring_ = plan::Ring::small;
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
+  const void* site_ = nullptr;  // of the call, for reports
 
   std::vector<std::uint32_t> missing_;
   std::vector<plan::Index> ready_, blocked_;

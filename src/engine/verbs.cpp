@@ -24,18 +24,8 @@ constexpr std::size_t fetch_bytes = 16 << 10;
 }  // namespace
 
 std::byte* Operation::address(const Place& place) const {
-  switch (place.buffer) {
-    case Buffer::input:
-      return const_cast<std::byte*>(buffers_.input) + place.offset;  // the checker proves it is only read
-    case Buffer::output:
-      return buffers_.output + place.offset;
-    case Buffer::scratch:
-      return const_cast<std::byte*>(scratch_.data()) + place.offset;
-    case Buffer::shared:
-      return cell(place.owner, place.cell).payload + place.offset;
-    default:
-      return nullptr;
-  }
+  if (place.buffer == Buffer::shared) return cell(place.owner, place.cell).payload + place.offset;
+  return bases_[static_cast<std::size_t>(place.buffer)] + place.offset;
 }
 
 host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
@@ -63,19 +53,23 @@ bool Operation::seen(const Instruction& step, Rank owner) {
   // Acquire: pairs with the release store in `publish`.
   const std::uint64_t is = theirs.word.load(std::memory_order_acquire);
   const std::uint64_t expected = word(cell_sequence(step.cell));
-  if (is != expected) {
-    // The right turn of the ring with another signature: another call, unless the word is 2^32 cells old.
-    if (static_cast<std::uint32_t>(is) == static_cast<std::uint32_t>(expected)) channel_.check_records(owner);
-    return false;
-  }
-  if (theirs.length == step.bytes) return true;
-  channel_.counts_disagree(*this, owner, theirs.length, step.bytes);
+  if (is == expected && theirs.length == step.bytes) [[likely]]
+    return true;
+  // The right turn of the ring with another signature: another call, unless the word is 2^32 cells old.
+  if (static_cast<std::uint32_t>(is) == static_cast<std::uint32_t>(expected)) doubt(step, owner, is == expected);
   return false;
 }
 
-bool Operation::await(Index index) {
+/// The cell is there and not as it should be.
+void Operation::doubt(const Instruction& step, Rank owner, bool same_call) {
+  if (same_call)
+    channel_.counts_disagree(*this, owner, cell(owner, step.cell).length, step.bytes);
+  else
+    channel_.check_records(owner);
+}
+
+bool Operation::await_everyone(Index index) {
   const Instruction& step = bound_->instructions[index];
-  if (step.peer != plan::everyone) return seen(step, step.peer);
   std::uint64_t& done = progress(index);
   for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); done < others; ++done)
     if (!seen(step, next_owner(index))) return false;
@@ -163,14 +157,18 @@ bool Operation::run(Index index) {
     case Verb::publish:
       return publish(step);
     case Verb::await:
-      return await(index);
+      return step.peer == plan::everyone ? await_everyone(index) : seen(step, step.peer);
     case Verb::release:
-      released_ = std::max(released_, cell_sequence(step.cell));
-      channel_.update_consumed();
-      published_ = true;  // a writer may wait for the space
+      give_back(step);
       return true;
   }
   return true;
+}
+
+void Operation::give_back(const Instruction& step) {
+  released_ = std::max(released_, cell_sequence(step.cell));
+  channel_.update_consumed();
+  published_ = true;  // a writer may wait for the space
 }
 
 bool Operation::poll(Index index) {

@@ -13,6 +13,7 @@ namespace tutti::plan {
 /// Where a slice lies. `shared` is a cell on the board (owner, cell); `exposed` is memory that its owner has
 /// published through a cell and that others read in one copy.
 enum class Buffer : std::uint8_t { none, input, output, scratch, shared, exposed };
+inline constexpr std::size_t buffer_kinds = 6;
 
 /// A range of elements in a symbolic buffer. Offsets and counts are in elements.
 struct Slice {
