@@ -100,6 +100,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   put(half, input);
   if (control[4] % 4 == 0) half.pair(other, self).read.store(read, std::memory_order_release);
+  if (control[6] % 2 == 1) half.pair(self, other).starved.store(1, std::memory_order_release);
   for (int i = 0; i < 4; ++i) transport->progress();
   if (control[5] % 4 == 0) transport->forget(1);
   if (control[5] % 4 == 1) transport->peer_lost(other);

@@ -6,7 +6,10 @@
 namespace tutti::transport::shm {
 
 void Producer::refresh() {
-  const std::uint64_t read = pair_->read.load(std::memory_order_acquire);  // partner: Consumer::commit
+  adopt(pair_->read.load(std::memory_order_acquire));  // partner: Consumer::commit
+}
+
+void Producer::adopt(std::uint64_t read) {
   if (written_ - read > ring_bytes || read % record_bytes != 0)
     corrupt_ = true;
   else
@@ -41,13 +44,8 @@ bool Producer::publish() {
 /// sequentially consistent, so at least one of them sees the other's store: no wake-up is lost.
 bool Producer::starve(std::size_t payload) {
   pair_->starved.store(1, std::memory_order_seq_cst);
-  const std::uint64_t read = pair_->read.load(std::memory_order_seq_cst);
-  if (written_ - read > ring_bytes || read % record_bytes != 0) {
-    corrupt_ = true;
-    return false;
-  }
-  read_ = read;
-  return space() >= extent(payload);
+  adopt(pair_->read.load(std::memory_order_seq_cst));
+  return !corrupt_ && space() >= extent(payload);
 }
 
 bool Consumer::commit() {

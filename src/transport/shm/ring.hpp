@@ -33,6 +33,8 @@ class Producer {
 
  private:
   void refresh();
+  /// The position that the reader says it has read to: checked, it is written by another process.
+  void adopt(std::uint64_t read);
   std::size_t space() const { return ring_bytes - static_cast<std::size_t>(written_ - read_); }
 
   Pair* pair_;
