@@ -14,6 +14,7 @@
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
+#include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"
 
@@ -96,9 +97,12 @@ class TUTTI_API Group {
   Request start(const Call& call) const;
   /// start and wait in one, without a request.
   void run(const Call& call) const;
+  /// Checks the call and makes it ready for being started again and again; does not communicate.
+  Persistent init(const Call& call) const;
 
   void barrier(Options options = {}) const { run(call(Kind::barrier, options)); }
   Request ibarrier(Options options = {}) const { return start(call(Kind::barrier, options)); }
+  Persistent barrier_init(Options options = {}) const { return init(call(Kind::barrier, options)); }
 
   /// buffer: the root's is sent, everybody else's filled. Agreed: length, type, root.
   template <Writable B>
@@ -108,6 +112,10 @@ class TUTTI_API Group {
   template <Writable B>
   Request ibcast(B&& buffer, Rank root = 0, Options options = {}) const {
     return start(bcast_call(buffer, root, options));
+  }
+  template <Writable B>
+  Persistent bcast_init(B&& buffer, Rank root = 0, Options options = {}) const {
+    return init(bcast_call(buffer, root, options));
   }
 
   /// out[i] = in[i] of rank 0 op in[i] of rank 1 ... on all ranks. in == out: in place. Agreed: length, type, op.
@@ -119,6 +127,10 @@ class TUTTI_API Group {
   Request iallreduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     return start(reduce_call(Kind::allreduce, in, out, op, 0, options));
   }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent allreduce_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return init(reduce_call(Kind::allreduce, in, out, op, 0, options));
+  }
 
   /// The same at the root alone; out is not used elsewhere and may be empty there.
   template <Elements In, Writable Out, class Reduce>
@@ -128,6 +140,10 @@ class TUTTI_API Group {
   template <Elements In, Writable Out, class Reduce>
   Request ireduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
     return start(reduce_call(Kind::reduce, in, out, op, root, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent reduce_init(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
+    return init(reduce_call(Kind::reduce, in, out, op, root, options));
   }
 
   /// The root's out = everybody's in, by rank; in.size() agreed, out.size() = size() * in.size() at the root.
@@ -140,6 +156,10 @@ class TUTTI_API Group {
   Request igather(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
     return start(gather_call(Kind::gather, in, out, root, options));
   }
+  template <Elements In, Writable Out>
+  Persistent gather_init(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    return init(gather_call(Kind::gather, in, out, root, options));
+  }
 
   /// Everybody's out = everybody's in, by rank.
   template <Elements In, Writable Out>
@@ -149,6 +169,10 @@ class TUTTI_API Group {
   template <Elements In, Writable Out>
   Request iallgather(const In& in, Out&& out, Options options = {}) const {
     return start(gather_call(Kind::allgather, in, out, 0, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent allgather_init(const In& in, Out&& out, Options options = {}) const {
+    return init(gather_call(Kind::allgather, in, out, 0, options));
   }
 
   /// out = the root's block for this rank; out.size() agreed, in.size() = size() * out.size() at the root.
@@ -160,6 +184,10 @@ class TUTTI_API Group {
   Request iscatter(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
     return start(scatter_call(in, out, root, options));
   }
+  template <Elements In, Writable Out>
+  Persistent scatter_init(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
+    return init(scatter_call(in, out, root, options));
+  }
 
   /// Block j of in goes to rank j, block i of out comes from rank i; both have size() blocks of one agreed length.
   template <Elements In, Writable Out>
@@ -169,6 +197,10 @@ class TUTTI_API Group {
   template <Elements In, Writable Out>
   Request ialltoall(const In& in, Out&& out, Options options = {}) const {
     return start(alltoall_call(in, out, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent alltoall_init(const In& in, Out&& out, Options options = {}) const {
+    return init(alltoall_call(in, out, options));
   }
 
   /// The root's out = everybody's in, counts[r] elements from rank r at offsets[r] (empty: side by side).
@@ -185,6 +217,12 @@ class TUTTI_API Group {
     const Count mine = static_cast<Count>(std::ranges::size(in));
     return start(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
   }
+  template <Elements In, Writable Out>
+  Persistent gatherv_init(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                          Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    return init(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
+  }
 
   /// out = counts[rank()] elements of the root's in at offsets[rank()]; counts and offsets matter at the root alone.
   template <Elements In, Writable Out>
@@ -198,6 +236,12 @@ class TUTTI_API Group {
                     Rank root = 0, Options options = {}) const {
     const Count mine = static_cast<Count>(std::ranges::size(out));
     return start(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent scatterv_init(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                           Rank root = 0, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(out));
+    return init(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
   }
 
   /// Everybody's out = everybody's in, counts[r] elements from rank r at offsets[r]. Agreed: counts.
@@ -213,6 +257,12 @@ class TUTTI_API Group {
     const Count mine = static_cast<Count>(std::ranges::size(in));
     return start(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
   }
+  template <Elements In, Writable Out>
+  Persistent allgatherv_init(const In& in, Out&& out, std::span<const Count> counts,
+                             std::span<const Count> offsets = {}, Options options = {}) const {
+    const Count mine = static_cast<Count>(std::ranges::size(in));
+    return init(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
+  }
 
   /// send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i].
   template <Elements In, Writable Out>
@@ -225,6 +275,13 @@ class TUTTI_API Group {
                      std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
                      Options options = {}) const {
     return start(
+        varying_call(Kind::alltoallv, in, out, send_counts, send_offsets, recv_counts, recv_offsets, 0, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent alltoallv_init(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets,
+                            Out&& out, std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
+                            Options options = {}) const {
+    return init(
         varying_call(Kind::alltoallv, in, out, send_counts, send_offsets, recv_counts, recv_offsets, 0, options));
   }
 

@@ -6,5 +6,6 @@
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
 #include "tutti/pipeline.hpp"
+#include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"

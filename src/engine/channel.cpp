@@ -93,10 +93,16 @@ Channel::Turn::Turn(Channel& channel) : channel_(&channel) {
 
 void Channel::hand_out(Operation& operation, const Start& start) {
   operation.references_.store(2, std::memory_order_relaxed);  // relaxed: and the caller's; still under the lock
-  operation.keep_bound_ = start.bound;
-  operation.keep_ = shared_from_this();
+  if (!start.kept) {
+    operation.keep_bound_ = start.bound;
+    operation.keep_ = shared_from_this();
+  }
   settle();
-  if (!operation.finished()) engine_.add(*this);
+  if (!operation.finished()) list();
+}
+
+void Channel::list() {
+  if (!std::exchange(listed_, true)) engine_.add(*this);
 }
 
 Operation* Channel::start(Turn& turn, const Start& start) {
@@ -112,6 +118,7 @@ void Channel::stay(const Operation& operation) {
   // What others need of this rank, and it of them, is seen to while it waits.
   settle();
   if (board_) look_ahead(operation.ring_);
+  if (operation.bound().transfers > 0) return;  // messages need more than this channel's steps
   host::Waiting& waiting = engine_.waiting();
   if (waiting.spins_now() > 0) {
     for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
@@ -133,6 +140,24 @@ Operation* Channel::run(Turn& turn, const Start& start) {
   return operation;
 }
 
+bool Channel::finish_soon(Operation& operation) {
+  if (!lock_.try_lock()) return false;
+  stay(operation);
+  // Relaxed: this thread, or the one that had the lock before, has finished it and given up its references.
+  const bool gone = first_ == &operation && last_ == &operation &&
+                    operation.phase_.load(std::memory_order_relaxed) == Phase::done &&
+                    operation.references_.load(std::memory_order_relaxed) == 2;
+  std::shared_ptr<Channel> keep;  // given up when the lock has been
+  if (gone) {
+    keep = std::move(operation.keep_);
+    operation.keep_bound_.reset();
+    operation.event_.reset();
+    settle_alone(operation);
+  }
+  lock_.unlock();
+  return gone;
+}
+
 bool Channel::advance_operations() {
   bool moved = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
@@ -152,9 +177,10 @@ bool Channel::advance(Rank& awaited) {
   return moved;
 }
 
-bool Channel::idle() {
+bool Channel::retire() {
   if (!lock_.try_lock()) return false;
   const bool none = first_ == nullptr;
+  if (none) listed_ = false;
   lock_.unlock();
   return none;
 }

@@ -45,6 +45,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     transport::Lane lane = transport::Lane::collective;
     std::uint32_t user_tag = 0;
     const void* site = nullptr;
+    bool kept = false;  ///< The caller keeps the plan and the channel for as long as the operation is there.
   };
   /// The right to start operations, held while a call is made ready and started. Throws Error (usage) when another
   /// thread has it, and in a forked child.
@@ -67,10 +68,15 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Starts it and stays a little: returns nothing when it is done by then, else as `start`.
   Operation* run(Turn& turn, const Start& start);
 
+  /// Stays a little with an operation that was started: true when it has succeeded, and then it is gone, reference and
+  /// all.
+  bool finish_soon(Operation& operation);
+
   /// Moves all operations on, if the lock is free; true when anything moved. `awaited`: see Operation::awaited.
   bool advance(Rank& awaited);
-  /// No operation is in flight, as far as can be seen without waiting for the lock.
-  bool idle();
+  /// No operation is in flight, as far as can be seen without waiting for the lock: takes the channel off the engine's
+  /// list, of which it is told again by the next operation.
+  bool retire();
   /// Looks for deaths, broken boards and mismatches. For the slow ticks of a wait. Takes the lock if it is free.
   void inspect();
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
@@ -98,6 +104,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Operation* begin(const Start& start);
   void stay(const Operation& operation);  // in the hope that it finishes soon
   void hand_out(Operation& operation, const Start& start);
+  void list();
   void check_usable();
   bool advance_operations();
   void settle();  // wakes others, takes finished operations out of the list
@@ -153,6 +160,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Membership who_;
   host::Board board_;
   LockWord lock_;
+  bool listed_ = false;              // the engine moves this channel on
   std::vector<std::uint64_t> mask_;  // members as bits, for bells
   std::uint64_t next_sequence_ = 0;
   std::uint64_t history_ = 0;  // hash of all operations so far

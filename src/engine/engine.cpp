@@ -61,7 +61,7 @@ void Engine::check_process() const {
 
 void Engine::add(Channel& channel) {
   const std::lock_guard lock(channels_lock_);
-  if (std::find(channels_.begin(), channels_.end(), &channel) == channels_.end()) channels_.push_back(&channel);
+  channels_.push_back(&channel);
 }
 
 void Engine::remove(Channel& channel) {
@@ -82,7 +82,7 @@ bool Engine::progress(Rank& awaited) {
   for (std::size_t i = 0; i < channels_.size();) {
     Channel& channel = *channels_[i];
     moved = channel.advance(awaited) || moved;
-    if (channel.idle())
+    if (channel.retire())
       channels_.erase(channels_.begin() + static_cast<std::ptrdiff_t>(i));
     else
       ++i;

@@ -52,6 +52,12 @@ Request Group::start(const Call& call) const {
   return member.start(call);
 }
 
+Persistent Group::init(const Call& call) const {
+  job::Member& member = of(member_);
+  job::check_blocks(call, member.channel().rank(), member.channel().size());
+  return Persistent(member.init(call));
+}
+
 void Group::run(const Call& call) const {
   job::Member& member = of(member_);
   job::check_blocks(call, member.channel().rank(), member.channel().size());

@@ -54,7 +54,40 @@ Request Member::start(const Call& call) {
 void Member::run(const Call& call) {
   Channel::Turn turn(*channel_);
   engine::Operation* operation = channel_->run(turn, prepare(call));
-  if (operation == nullptr) return;
+  if (operation != nullptr) finish(operation);
+}
+
+std::unique_ptr<const Prepared> Member::init(const Call& call) {
+  Channel::Turn turn(*channel_);
+  const Channel::Start ready = prepare(call);
+  return std::make_unique<const Prepared>(
+      Prepared{shared_from_this(), ready.bound, ready.buffers, ready.reduction, ready.site});
+}
+
+namespace {
+
+Channel::Start again(const Prepared& prepared) {
+  return {.bound = prepared.bound,
+          .buffers = prepared.buffers,
+          .reduction = prepared.reduction,
+          .site = prepared.site,
+          .kept = true};
+}
+
+}  // namespace
+
+Request Member::start(const Prepared& prepared) {
+  Channel::Turn turn(*channel_);
+  return Request(channel_->start(turn, again(prepared)));
+}
+
+void Member::run(const Prepared& prepared) {
+  Channel::Turn turn(*channel_);
+  engine::Operation* operation = channel_->run(turn, again(prepared));
+  if (operation != nullptr) finish(operation);
+}
+
+void Member::finish(engine::Operation* operation) {
   Request request(operation);
   const std::uint64_t limit = runtime_->place().timeout;
   limit == 0 ? request.wait() : request.wait(Duration(limit));

@@ -4,6 +4,7 @@
 #include <vector>
 
 #include "engine/engine.hpp"
+#include "engine/reduction.hpp"
 
 namespace tutti {
 
@@ -26,6 +27,15 @@ void collect(Operation*& held) {
   const Error error = operation->error();
   operation->release();
   raise(error);
+}
+
+/// The short way to the end of an operation that is nearly there.
+bool finish_soon(Operation*& held) {
+  engine_of(*held).check_process();
+  engine::refuse_inside_reduction();
+  if (held->finished() || !held->channel().finish_soon(*held)) return false;
+  held = nullptr;
+  return true;
 }
 
 [[noreturn]] void timed_out(Operation& operation) {
@@ -67,7 +77,7 @@ bool Request::test() {
 }
 
 void Request::wait() {
-  if (operation_ == nullptr) return;
+  if (operation_ == nullptr || finish_soon(operation_)) return;
   engine_of(*operation_).wait(*operation_, 0);
   collect(operation_);
 }
@@ -77,9 +87,8 @@ void Request::wait(Duration timeout) {
 }
 
 bool Request::wait_for(Duration timeout) {
-  if (operation_ == nullptr) return true;
+  if (operation_ == nullptr || finish_soon(operation_)) return true;
   engine::Engine& engine = engine_of(*operation_);
-  engine.check_process();
   if (!operation_->finished() && !engine.wait(*operation_, deadline(engine, timeout))) return false;
   collect(operation_);
   return true;

@@ -34,6 +34,17 @@ class Runtime {
   engine::Engine engine_;
 };
 
+class Member;
+
+/// A call made ready: what a Persistent keeps.
+struct Prepared {
+  std::shared_ptr<Member> member;
+  std::shared_ptr<const engine::Bound> bound;
+  engine::Buffers buffers;
+  Reduction reduction;
+  const void* site;
+};
+
 /// One rank's membership in one group: what a Group handle points to.
 class Member : public std::enable_shared_from_this<Member> {
  public:
@@ -46,6 +57,10 @@ class Member : public std::enable_shared_from_this<Member> {
 
   Request start(const Call& call);
   void run(const Call& call);
+  /// Makes a call ready for being started again and again.
+  std::unique_ptr<const Prepared> init(const Call& call);
+  Request start(const Prepared& prepared);
+  void run(const Prepared& prepared);
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         std::uint32_t tag);
   /// Collective: whether all ranks can read each other's exposed memory. For a world, before its first operation.
@@ -55,6 +70,7 @@ class Member : public std::enable_shared_from_this<Member> {
 
  private:
   engine::Channel::Start prepare(const Call& call);
+  void finish(engine::Operation* operation);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
   host::Offset make_board(int size, std::uint64_t context);
 

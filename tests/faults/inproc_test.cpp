@@ -42,10 +42,7 @@ tutti::matrix::Hooks hooks_of(Rank rank, const Scenario& scenario, Stage& stage,
   if (scenario.blow == Blow::inside_reduction)
     hooks.reducing = chance;
   else
-    hooks.wait = [chance](Request& request) {
-      chance();
-      request.wait();
-    };
+    hooks.before_wait = chance;
   return hooks;
 }
 

@@ -34,11 +34,7 @@ class Worker {
       seat_.strike_self(SIGKILL);
     };
     if (scenario.blow == Blow::inside_reduction) hooks_.reducing = strike;
-    if (scenario.blow == Blow::between_start_and_wait)
-      hooks_.wait = [strike](Request& request) {
-        strike();
-        request.wait();
-      };
+    if (scenario.blow == Blow::between_start_and_wait) hooks_.before_wait = strike;
   }
 
   void run() {
@@ -71,7 +67,8 @@ class Worker {
     const auto colour = [&](Rank rank) { return static_cast<int>(tutti::base::mix(random.next() + 7 * rank) % 3) - 1; };
     if (scenario_.blow == Blow::between_start_and_wait) {
       Request request = world.ibarrier();
-      hooks_.wait ? hooks_.wait(request) : request.wait();
+      if (hooks_.before_wait) hooks_.before_wait();
+      request.wait();
     }
     int mine = -1;
     for (Rank rank = 0; rank < world.size(); ++rank)

@@ -38,10 +38,8 @@ void work(Seat& seat, const Scenario& scenario, const std::vector<tutti::matrix:
   };
   const bool victim = seat.rank() == scenario.victim;
   if (victim && scenario.blow == Blow::inside_reduction) hooks.reducing = strike;
-  hooks.wait = [&](Request& request) {
-    if (victim && scenario.blow == Blow::between_start_and_wait) strike();
-    request.wait(tutti::Duration(timeout));
-  };
+  if (victim && scenario.blow == Blow::between_start_and_wait) hooks.before_wait = strike;
+  hooks.limit = tutti::Duration(timeout);
   Group world;
   try {
     world = seat.world();

@@ -115,8 +115,14 @@ Call call_of(const Case& the_case, const Shape& shape) {
 void perform(const Group& group, const Call& call, Form form, const Hooks& hooks) {
   if (hooks.instead) return hooks.instead(group, call);
   if (form == Form::blocking) return group.run(call);
-  Request request = group.start(call);
-  hooks.wait ? hooks.wait(request) : request.wait();
+  const auto wait = [&hooks](auto started) {
+    if (hooks.before_wait) hooks.before_wait();
+    hooks.limit ? started.wait(*hooks.limit) : started.wait();
+  };
+  if (form == Form::request) return wait(group.start(call));
+  Persistent again = group.init(call);
+  again.start();
+  wait(std::move(again));
 }
 
 template <class T>
@@ -172,8 +178,8 @@ std::string name(const Case& the_case) {
   const Problem& p = the_case.problem;
   return std::string(collectives::get(p.kind).name) + "/" + std::string(the_case.algorithm->name) +
          " P=" + std::to_string(p.size) + " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) +
-         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
-         (the_case.form == Form::blocking ? " blocking" : " request");
+         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") + " " +
+         std::string(forms[static_cast<std::size_t>(the_case.form)]);
 }
 
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
@@ -183,7 +189,7 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
     if (only && algorithm.kind != *only) continue;
     const collectives::Collective& collective = collectives::get(algorithm.kind);
     std::vector<Case> candidates;
-    for (const Form form : {Form::blocking, Form::request})
+    for (const Form form : {Form::blocking, Form::request, Form::persistent})
       for (Rank root = 0; root < (collective.rooted ? std::min<Rank>(size, roots) : 1); ++root)
         for (const bool in_place : {false, true})
           for (const bool commutative : {true, false}) {

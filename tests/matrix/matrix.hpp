@@ -2,10 +2,12 @@
 // One case of the matrix: a collective, an algorithm and a form on real memory, judged by the collective's contract.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <functional>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -13,7 +15,8 @@
 
 namespace tutti::matrix {
 
-enum class Form { blocking, request };
+enum class Form { blocking, request, persistent };
+inline constexpr std::array<std::string_view, 3> forms = {"blocking", "request", "persistent"};
 
 struct Case {
   collectives::Problem problem;
@@ -23,8 +26,9 @@ struct Case {
 
 /// What a test of faults does in the middle of a case.
 struct Hooks {
-  std::function<void(Request&)> wait = {};  ///< Instead of waiting, in a case of the form `request`.
-  std::function<void()> reducing = {};      ///< Called by the user's function of a case that is not commutative.
+  std::function<void()> before_wait = {};        ///< Called between start and wait, where those are two.
+  std::optional<Duration> limit = std::nullopt;  ///< Of that wait.
+  std::function<void()> reducing = {};           ///< Called by the user's function of a case that is not commutative.
   /// Instead of the library's collective: a wrong one, which shows that this oracle sees what is wrong.
   std::function<void(const Group&, const Call&)> instead = {};
 };

@@ -43,7 +43,8 @@ std::vector<Count> counts(Kind kind, Rank size) {
 std::vector<Case> cases(Kind kind, Rank size) {
   auto list = tutti::matrix::cases(size, counts(kind, size), 2, true, true, kind);
   std::erase_if(list, [](const Case& one) {
-    return (one.form == Form::request) != (one.problem.in_place != (one.problem.root != 0));
+    return one.form == Form::persistent ||
+           (one.form == Form::request) != (one.problem.in_place != (one.problem.root != 0));
   });
   for (Case& one : list)
     if (one.problem.root != 0) one.problem.root = size - 2;
