@@ -68,7 +68,7 @@ Call reduce_call(tutti_group group, Kind kind, const void* in, void* out, Count 
   call.reduction = reduction_of(op);
   call.count = count;
   call.root = root;
-  if (kind == Kind::allreduce || tutti_rank(group) == root) {
+  if (kind != Kind::reduce || tutti_rank(group) == root) {
     put_buffers(call, in, out, 0);
   } else {
     if (in == TUTTI_IN_PLACE) refuse_in_place(call);
@@ -181,6 +181,15 @@ Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_count
   return call;
 }
 
+Call reduce_scatter_call(tutti_group group, const void* in, void* out, const int64_t* counts, tutti_type type,
+                         const tutti_op& op) {
+  Call call = typed(group, Kind::reduce_scatter, type);
+  call.reduction = reduction_of(op);
+  call.recv_counts = needed_per_rank(group, call, counts);
+  put_buffers(call, in, out, 0);
+  return call;
+}
+
 /// Elements of all blocks; what is no count is refused later.
 Count total(std::span<const Count> counts) {
   Count sum = 0;
@@ -192,8 +201,12 @@ Count total(std::span<const Count> counts) {
 /// Nobody can know how long a buffer is, but whether there is one.
 void check_buffers(const Call& call, tutti_group group) {
   const bool root = tutti_rank(group) == call.root;
-  const Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
-  const Count received = call.recv_counts.empty() ? call.count : total(call.recv_counts);
+  Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
+  Count received = call.recv_counts.empty() ? call.count : total(call.recv_counts);
+  if (call.kind == Kind::reduce_scatter) {
+    sent = received;
+    if (!call.in_place) received = call.recv_counts[static_cast<std::size_t>(tutti_rank(group))];
+  }
   bool reads = call.kind != Kind::barrier && call.kind != Kind::bcast, writes = call.kind != Kind::barrier;
   if (call.kind == Kind::scatter || call.kind == Kind::scatterv) {
     reads = root;
@@ -266,6 +279,31 @@ tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int6
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::allreduce, in, out, count, type, op, 0);
 }
 
+tutti_status tutti_scan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op) {
+  return run(TUTTI_CALLER, group, reduce_call, Kind::scan, in, out, count, type, op, 0);
+}
+tutti_status tutti_iscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                         tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_call, Kind::scan, in, out, count, type, op, 0);
+}
+
+tutti_status tutti_exscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op) {
+  return run(TUTTI_CALLER, group, reduce_call, Kind::exscan, in, out, count, type, op, 0);
+}
+tutti_status tutti_iexscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                           tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_call, Kind::exscan, in, out, count, type, op, 0);
+}
+
+tutti_status tutti_reduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                        tutti_op op) {
+  return run(TUTTI_CALLER, group, reduce_call, Kind::reduce_scatter_block, in, out, count, type, op, 0);
+}
+tutti_status tutti_ireduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                         tutti_op op, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_call, Kind::reduce_scatter_block, in, out, count, type, op, 0);
+}
+
 tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root) {
   return run(TUTTI_CALLER, group, gather_call, Kind::gather, in, out, count, type, root);
 }
@@ -334,4 +372,13 @@ tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* 
                               const int64_t* recv_offsets, tutti_type type, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
                recv_offsets, type);
+}
+
+tutti_status tutti_reduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts, tutti_type type,
+                                  tutti_op op) {
+  return run(TUTTI_CALLER, group, reduce_scatter_call, in, out, counts, type, op);
+}
+tutti_status tutti_ireduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts, tutti_type type,
+                                   tutti_op op, tutti_request* request) {
+  return start(TUTTI_CALLER, group, request, reduce_scatter_call, in, out, counts, type, op);
 }

@@ -14,9 +14,22 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr std::array<std::string_view, kinds> names = {"barrier",   "bcast",      "reduce",   "allreduce",
-                                                       "gather",    "gatherv",    "scatter",  "scatterv",
-                                                       "allgather", "allgatherv", "alltoall", "alltoallv"};
+constexpr std::array<std::string_view, kinds> names = {"barrier",
+                                                       "bcast",
+                                                       "reduce",
+                                                       "allreduce",
+                                                       "gather",
+                                                       "gatherv",
+                                                       "scatter",
+                                                       "scatterv",
+                                                       "allgather",
+                                                       "allgatherv",
+                                                       "alltoall",
+                                                       "alltoallv",
+                                                       "reduce_scatter_block",
+                                                       "reduce_scatter",
+                                                       "scan",
+                                                       "exscan"};
 
 }  // namespace
 
@@ -34,6 +47,8 @@ Prepared::Prepared(const Group& group, Arguments arguments)
       break;
     case Kind::reduce:
     case Kind::allreduce:
+    case Kind::scan:
+    case Kind::exscan:
       prepare_reduce();
       break;
     case Kind::gather:
@@ -55,6 +70,10 @@ Prepared::Prepared(const Group& group, Arguments arguments)
       break;
     case Kind::alltoallv:
       prepare_alltoallv();
+      break;
+    case Kind::reduce_scatter_block:
+    case Kind::reduce_scatter:
+      prepare_reduce_scatter();
       break;
   }
   call_.send_counts = send_counts_;
@@ -157,7 +176,7 @@ void Prepared::prepare_bcast() {
 
 void Prepared::prepare_reduce() {
   take_operation();
-  const bool writes = call_.kind == Kind::allreduce || rank_ == call_.root;
+  const bool writes = call_.kind != Kind::reduce || rank_ == call_.root;
   call_.in_place = call_.in_place && writes;
   if (!call_.in_place) hold_send();
   if (writes) hold_recv();
@@ -167,6 +186,27 @@ void Prepared::prepare_reduce() {
   if (!send_->same_shape(*recv_))
     refuse("send has " + send_->describe() + ", but recv has " + recv_->describe() + "; make them equal");
   find_in_place(*send_, *recv_, 0);
+}
+
+void Prepared::prepare_reduce_scatter() {
+  take_operation();
+  const bool whole = call_.in_place;  // the array itself, not its first block
+  if (!whole) hold_send();
+  hold_recv();
+  const Memory& operands = whole ? *recv_ : *send_;
+  Count mine = operands.count() / size_;
+  if (call_.kind == Kind::reduce_scatter) {
+    recv_counts_ = counts_of(arguments_.recv_counts, "counts");
+    recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+    expect(operands, whole ? "recv" : "send", std::reduce(recv_counts_.begin(), recv_counts_.end()));
+    mine = recv_counts_[static_cast<std::size_t>(rank_)];
+  } else {
+    call_.count = mine;
+    expect(operands, whole ? "recv" : "send", mine * size_);
+  }
+  if (whole) return;
+  expect(*recv_, "recv", mine);
+  find_in_place(*recv_, *send_, 0);
 }
 
 void Prepared::prepare_gather() {

@@ -63,6 +63,7 @@ class Prepared {
 
   void prepare_bcast();
   void prepare_reduce();
+  void prepare_reduce_scatter();
   void prepare_gather();
   void prepare_scatter();
   void prepare_alltoall();

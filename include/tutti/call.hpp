@@ -24,11 +24,16 @@ enum class Kind : std::uint8_t {
   allgatherv,
   alltoall,
   alltoallv,
+  reduce_scatter_block,
+  reduce_scatter,
+  scan,
+  exscan,
 };
-inline constexpr int kinds = 12;
+inline constexpr int kinds = 16;
 
 /// A call. Counts and offsets are in elements of `element` bytes. All ranks agree on kind, type, count, root, reduction
-/// and algorithm; the counts of the v-forms are each rank's own (allgatherv's are agreed).
+/// and algorithm; the counts of the v-forms are each rank's own (those of allgatherv and reduce_scatter are
+/// agreed).
 /// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
 struct Call {
   Kind kind = Kind::barrier;

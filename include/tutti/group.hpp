@@ -146,6 +146,50 @@ class TUTTI_API Group {
     return init(reduce_call(Kind::reduce, in, out, op, root, options));
   }
 
+  /// out[i] = in[i] of rank 0 op ... op in[i] of this rank. in == out: in place. Agreed: length, type, op.
+  template <Elements In, Writable Out, class Reduce>
+  void scan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    run(reduce_call(Kind::scan, in, out, op, 0, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request iscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return start(reduce_call(Kind::scan, in, out, op, 0, options));
+  }
+
+  /// The same without this rank's own in; rank 0's out stays as it is.
+  template <Elements In, Writable Out, class Reduce>
+  void exscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    run(reduce_call(Kind::exscan, in, out, op, 0, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request iexscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return start(reduce_call(Kind::exscan, in, out, op, 0, options));
+  }
+
+  /// out = block rank() of what everybody's in is combined to; out.size() agreed, in.size() = size() * out.size().
+  /// In place: out is the first block of in. Agreed: length, type, op.
+  template <Elements In, Writable Out, class Reduce>
+  void reduce_scatter_block(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    run(reduce_scatter_block_call(in, out, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request ireduce_scatter_block(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return start(reduce_scatter_block_call(in, out, op, options));
+  }
+
+  /// The same with counts[r] elements for rank r, side by side in in. In place: out begins where in begins.
+  /// Agreed: counts, type, op.
+  template <Elements In, Writable Out, class Reduce>
+  void reduce_scatter(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+                      Options options = {}) const {
+    run(reduce_scatter_call(in, out, counts, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request ireduce_scatter(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+                          Options options = {}) const {
+    return start(reduce_scatter_call(in, out, counts, op, options));
+  }
+
   /// The root's out = everybody's in, by rank; in.size() agreed, out.size() = size() * in.size() at the root.
   /// In place at the root: in is out's own block (the root passes that part of out as in).
   template <Elements In, Writable Out>
@@ -350,6 +394,11 @@ class TUTTI_API Group {
   }
   template <class In, class Out, class Reduce>
   Call reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const;
+  template <class In, class Out, class Reduce>
+  Call reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op, const Options& options) const;
+  template <class In, class Out, class Reduce>
+  Call reduce_scatter_call(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+                           const Options& options) const;
   template <class In, class Out>
   Call gather_call(Kind kind, const In& in, Out&& out, Rank root, const Options& options) const;
   template <class In, class Out>

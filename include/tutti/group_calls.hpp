@@ -40,9 +40,32 @@ Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Ra
   made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
   made.count = length(in);
   made.root = root;
-  const bool writes = kind == Kind::allreduce || rank() == root;
+  const bool writes = kind != Kind::reduce || rank() == root;
   if (writes) expect_length(kind, "out", length(out), made.count);
   made.in_place = writes && made.input == made.output;
+  return made;
+}
+
+template <class In, class Out, class Reduce>
+Call Group::reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op, const Options& options) const {
+  Call made = two_buffers(Kind::reduce_scatter_block, in, out, options);
+  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.count = length(out);
+  expect_length(made.kind, "in", length(in), made.count * size());
+  made.in_place = made.input == made.output;
+  return made;
+}
+
+template <class In, class Out, class Reduce>
+Call Group::reduce_scatter_call(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+                                const Options& options) const {
+  Call made = two_buffers(Kind::reduce_scatter, in, out, options);
+  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.recv_counts = counts;
+  expect_blocks(made.kind, "in", length(in), counts, {});
+  const auto own = static_cast<std::size_t>(rank());
+  if (own < counts.size()) expect_length(made.kind, "out", length(out), counts[own]);
+  made.in_place = made.input == made.output && length(in) > 0;
   return made;
 }
 

@@ -184,6 +184,26 @@ TUTTI_C_API tutti_status tutti_allreduce(tutti_group group, const void* in, void
 TUTTI_C_API tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                           tutti_op op, tutti_request* request);
 
+/* out[i] = in[i] of rank 0 op ... op in[i] of this rank. in, out: count elements. TUTTI_IN_PLACE: the contribution is
+ * in out. Agreed: count, type, op. */
+TUTTI_C_API tutti_status tutti_scan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                    tutti_op op);
+TUTTI_C_API tutti_status tutti_iscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                     tutti_op op, tutti_request* request);
+
+/* The same without this rank's own in; rank 0's out stays as it is. */
+TUTTI_C_API tutti_status tutti_exscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                      tutti_op op);
+TUTTI_C_API tutti_status tutti_iexscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                       tutti_op op, tutti_request* request);
+
+/* out = block `rank` of what everybody's in is combined to. in: size blocks of count elements; out: count.
+ * TUTTI_IN_PLACE: the blocks are in out, and the result goes to its beginning. Agreed: count, type, op. */
+TUTTI_C_API tutti_status tutti_reduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count,
+                                                    tutti_type type, tutti_op op);
+TUTTI_C_API tutti_status tutti_ireduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count,
+                                                     tutti_type type, tutti_op op, tutti_request* request);
+
 /* The root's out = everybody's in, by rank. in: count elements; out: size * count at the root, not used elsewhere.
  * TUTTI_IN_PLACE at the root: its block already lies in out. Agreed: count, type, root. */
 TUTTI_C_API tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
@@ -249,6 +269,13 @@ TUTTI_C_API tutti_status tutti_alltoallv(tutti_group group, const void* in, cons
 TUTTI_C_API tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* send_counts,
                                           const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                           const int64_t* recv_offsets, tutti_type type, tutti_request* request);
+
+/* out = this rank's block of what everybody's in is combined to: counts[r] elements for rank r, side by side in in.
+ * TUTTI_IN_PLACE: the blocks are in out, and the result goes to its beginning. Agreed: counts, type, op. */
+TUTTI_C_API tutti_status tutti_reduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts,
+                                              tutti_type type, tutti_op op);
+TUTTI_C_API tutti_status tutti_ireduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts,
+                                               tutti_type type, tutti_op op, tutti_request* request);
 
 /* ---- Between two ranks. Messages of one sender, receiver and tag arrive in order. Nothing to agree on. ---- */
 

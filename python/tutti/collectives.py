@@ -22,6 +22,7 @@ from tutti.requests import Request
 # The engine's numbers of the collectives.
 _BARRIER, _BCAST, _REDUCE, _ALLREDUCE, _GATHER, _GATHERV = range(6)
 _SCATTER, _SCATTERV, _ALLGATHER, _ALLGATHERV, _ALLTOALL, _ALLTOALLV = range(6, 12)
+_REDUCE_SCATTER_BLOCK, _REDUCE_SCATTER, _SCAN, _EXSCAN = range(12, 16)
 
 
 def _sendable(value):
@@ -104,7 +105,7 @@ class Collectives:
             recv = None
         elif recv is None:
             like = _array(send)
-            recv = np.empty(like.shape, like.dtype)
+            recv = (np.zeros if kind == _EXSCAN else np.empty)(like.shape, like.dtype)
         return kind, recv if same and recv is not None else send, recv, _operation(op, send), root, algorithm
 
     def allreduce(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
@@ -129,6 +130,77 @@ class Collectives:
     def ireduce(self, send, recv=None, op: Operation = SUM, root: int = 0, *, algorithm: str = "") -> Request:
         """Starts a `reduce`."""
         return self._start(*self._reduce(_REDUCE, send, recv, op, root, algorithm))
+
+    def scan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines the arrays of ranks 0 up to this one element by element and returns recv.
+
+        recv: as send; None: a new array; send itself: in place. Agreed: length, type, op.
+        """
+        return self._run(*self._reduce(_SCAN, send, recv, op, 0, algorithm))
+
+    def iscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts a `scan`."""
+        return self._start(*self._reduce(_SCAN, send, recv, op, 0, algorithm))
+
+    def exscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines the arrays of the ranks before this one element by element and returns recv.
+
+        recv: as send; None: a new array; send itself: in place. Rank 0's stays as it is; a new one holds zeros. Agreed:
+        length, type, op.
+        """
+        return self._run(*self._reduce(_EXSCAN, send, recv, op, 0, algorithm))
+
+    def iexscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts an `exscan`."""
+        return self._start(*self._reduce(_EXSCAN, send, recv, op, 0, algorithm))
+
+    def _share(self, name, send):
+        """A new array for one of the blocks of send, one for each rank."""
+        like = _array(send)
+        if like.ndim == 0 or like.shape[0] % self.size != 0:
+            raise Error(f"{name}: send has the shape {like.shape}, which {self.size} ranks cannot share equally")
+        rows = like.shape[0] // self.size
+        return np.empty(like.shape[1:] if rows == 1 and like.ndim > 1 else (rows, *like.shape[1:]), like.dtype)
+
+    def _reduce_scatter_block(self, send, recv, op, algorithm):
+        send, same = _sendable(send), recv is send
+        if recv is None:
+            recv = self._share("reduce_scatter_block", send)
+        return _REDUCE_SCATTER_BLOCK, recv if same else send, recv, _operation(op, send), 0, algorithm
+
+    def reduce_scatter_block(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines everybody's arrays element by element, fills recv with this rank's block, and returns recv.
+
+        send: size times as many elements as recv. recv None: a new array; the first block of send, or send itself: in
+        place, the result lies in that block. Agreed: length, type, op.
+        """
+        return self._run(*self._reduce_scatter_block(send, recv, op, algorithm))
+
+    def ireduce_scatter_block(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts a `reduce_scatter_block`."""
+        return self._start(*self._reduce_scatter_block(send, recv, op, algorithm))
+
+    def _reduce_scatter(self, send, recv, counts, op, algorithm):
+        send, same, counts = _sendable(send), recv is send, _numbers(counts)
+        if recv is None:
+            if counts is None or len(counts) != self.size:
+                raise Error("reduce_scatter: this rank must pass counts, one number per rank")
+            recv = np.empty(counts[self.rank], _array(send).dtype)
+        send = recv if same else send
+        return _REDUCE_SCATTER, send, recv, _operation(op, send), 0, algorithm, None, None, counts
+
+    def reduce_scatter(self, send, recv=None, counts=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines everybody's arrays element by element, fills recv with this rank's block, and returns recv.
+
+        counts: one number per rank; send: sum(counts) elements, the blocks side by side; recv: counts[rank] elements.
+        recv None: a new array; the beginning of send, or send itself: in place, the result lies there. Agreed: counts,
+        type, op.
+        """
+        return self._run(*self._reduce_scatter(send, recv, counts, op, algorithm))
+
+    def ireduce_scatter(self, send, recv=None, counts=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts a `reduce_scatter`."""
+        return self._start(*self._reduce_scatter(send, recv, counts, op, algorithm))
 
     def _gather(self, kind, send, recv, root, algorithm):
         send = _sendable(send)
@@ -168,12 +240,7 @@ class Collectives:
             return _SCATTER, None, recv, None, root, algorithm
         send = _sendable(send)
         if recv is None:
-            like = _array(send)
-            if like.ndim == 0 or like.shape[0] % self.size != 0:
-                raise Error(f"scatter: send has the shape {like.shape}, which {self.size} ranks cannot share equally")
-            rows = like.shape[0] // self.size
-            shape = like.shape[1:] if rows == 1 and like.ndim > 1 else (rows, *like.shape[1:])
-            recv = np.empty(shape, like.dtype)
+            recv = self._share("scatter", send)
         return _SCATTER, send, recv, None, root, algorithm
 
     def scatter(self, send=None, recv=None, root: int = 0, *, algorithm: str = ""):

@@ -19,9 +19,22 @@ constexpr std::array<std::string_view, 24> types = {
     "located uint8", "located uint16", "located uint32", "located uint64", "located float32", "located float64"};
 constexpr std::array<std::string_view, 14> ops = {"none", "sum",  "prod", "min",  "max",    "land",   "lor",
                                                   "lxor", "band", "bor",  "bxor", "minloc", "maxloc", "user function"};
-constexpr std::array<std::string_view, kinds> collectives = {"barrier",   "bcast",      "reduce",   "allreduce",
-                                                             "gather",    "gatherv",    "scatter",  "scatterv",
-                                                             "allgather", "allgatherv", "alltoall", "alltoallv"};
+constexpr std::array<std::string_view, kinds> collectives = {"barrier",
+                                                             "bcast",
+                                                             "reduce",
+                                                             "allreduce",
+                                                             "gather",
+                                                             "gatherv",
+                                                             "scatter",
+                                                             "scatterv",
+                                                             "allgather",
+                                                             "allgatherv",
+                                                             "alltoall",
+                                                             "alltoallv",
+                                                             "reduce_scatter_block",
+                                                             "reduce_scatter",
+                                                             "scan",
+                                                             "exscan"};
 
 }  // namespace
 

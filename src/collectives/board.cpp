@@ -46,19 +46,19 @@ Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice
   return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
 }
 
-std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice share, Slice target) {
+std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, Slice share, Slice target) {
   constexpr Count most = 128;
   Count segment = shape.parameters.segment;
   if (segment <= 0) segment = std::max(8 * capacity(shape, Ring::large), share.count / most + 1);
-  const Handle seen = b.await(everyone, 0, shape.count);
+  const Handle seen = b.await(everyone, 0, mine.count);
   std::vector<Handle> combined;
   for (const Slice part : segments(share, segment)) {
     const Slice sum = target.part(part.offset - share.offset, part.count);
     Line line;
-    line.add(b.copy(operand(shape, part), sum));
+    line.add(b.copy(part, sum));
     Handle first = seen;
     around(shape, [&](Rank rank, Side side) {
-      line.add(b.reduce(Writer::exposed(rank, 0, part.offset, part.count), sum, side).after(first));
+      line.add(b.reduce(Writer::exposed(rank, 0, part.offset - mine.offset, part.count), sum, side).after(first));
       first = Handle();
     });
     combined.push_back(line.last());

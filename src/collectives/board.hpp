@@ -86,9 +86,10 @@ inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice bl
                             : Writer::exposed(owner, cell, 0, block.count);
 }
 
-/// Combines share `share` of everybody's exposed cell 0 into `target`, segment by segment, so that the target stays in
-/// the cache. Whoever publishes or reads the result waits for all the handles.
-std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice share, Slice target);
+/// Combines `share`, a part of what this rank exposes (`mine`), and the same part of everybody's exposed cell 0 into
+/// `target`, segment by segment, so that the target stays in the cache. Whoever publishes or reads the result waits for
+/// all the handles.
+std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, Slice share, Slice target);
 
 /// source(0) op ... op source(size - 1) into `target`, from the highest rank down: whoever does it gets the same bits.
 /// `placed`: the target holds the highest rank's contribution already.

@@ -30,11 +30,14 @@ struct Parameters {
 ///   reduce      input[count] -> root's output[count]        allreduce input[count] -> output[count]
 ///   gather      input[count] -> root's output[size*count]   scatter   root's input[size*count] -> output[count]
 ///   allgather   input[count] -> output[size*count]          alltoall  input[size*count] -> output[size*count]
+///   reduce_scatter_block  input[size*count] -> output[count]; reduce_scatter: blocks of recv_counts, side by side
+///   scan, exscan          input[count] -> output[count]
 ///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
 ///               scatterv's output recv_counts[0].
 /// In place: the input is not there; this rank's contribution already lies where the result will be
 /// (reduce, gather: on the root alone; scatter: the root's block stays in its input; allgather, gather: at its block;
-/// alltoall: the whole output is input too).
+/// alltoall: the whole output is input too; reduce_scatter(_block): the whole input lies in the output, and the result
+/// goes to its beginning).
 struct Shape {
   Rank rank = 0;
   Rank size = 1;
@@ -42,7 +45,7 @@ struct Shape {
   Count count = 0;          ///< agreed (not for v-forms)
   bool in_place = false;    ///< agreed for allreduce, allgather(v), alltoall(v); own for rooted collectives
   bool commutative = true;  ///< agreed
-  /// v-forms; own, except allgatherv's recv_counts and recv_offsets, whose counts are agreed.
+  /// v-forms; own, except the recv_counts of allgatherv and reduce_scatter, which are agreed.
   std::span<const Count> send_counts{}, send_offsets{}, recv_counts{}, recv_offsets{};
   Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
   Count large_cell = 0;  ///< Elements that fit a large cell.
@@ -74,9 +77,9 @@ struct Problem {
   Count count = 0;
   bool in_place = false;
   bool commutative = true;
-  /// v-forms: gatherv, scatterv, allgatherv: [size] counts; alltoallv: [size*size], row = sender.
+  /// v-forms: gatherv, scatterv, allgatherv, reduce_scatter: [size] counts; alltoallv: [size*size], row = sender.
   std::vector<Count> counts{};
-  Count gap = 0;  ///< v-forms: unused elements between blocks, so that offsets are not just sums.
+  Count gap = 0;  ///< v-forms but reduce_scatter: unused elements between blocks, so that offsets are not just sums.
   Count small_cell = 16, large_cell = 256;
   Parameters parameters{};
   bool operator==(const Problem&) const = default;
@@ -95,6 +98,10 @@ std::span<const Collective> all();
 const Collective& get(Kind kind);
 /// All algorithms, in registry order; a collective's algorithm number is its position here.
 std::span<const Algorithm> algorithms();
+/// Whether all ranks know the counts of this v-form.
+constexpr bool agrees_on_counts(Kind kind) { return kind == Kind::allgatherv || kind == Kind::reduce_scatter; }
+/// Whether the blocks of this v-form may lie apart from each other.
+constexpr bool has_gaps(Kind kind) { return kind != Kind::reduce_scatter; }
 /// nullptr when there is none of that name.
 const Algorithm* find(Kind kind, std::string_view name);
 const Collective* find(std::string_view name);

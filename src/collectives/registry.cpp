@@ -2,6 +2,7 @@
 // The two tables: collectives, and (from registry.def) algorithms.
 #include <algorithm>
 #include <bit>
+#include <numeric>
 
 #include "collectives/algorithm.hpp"
 #include "collectives/specification.hpp"
@@ -29,6 +30,15 @@ constexpr Collective collectives[kinds] = {
     {Kind::alltoall, "alltoall", "Everybody hands everybody a block of one size.", no, no, no, &alltoall::contract},
     {Kind::alltoallv, "alltoallv", "Everybody hands everybody a block of any size.", no, no, varying,
      &alltoallv::contract},
+    {Kind::reduce_scatter_block, "reduce_scatter_block",
+     "Everybody's data is combined; everybody gets a block of one size.", no, reduces, no,
+     &reduce_scatter_block::contract},
+    {Kind::reduce_scatter, "reduce_scatter", "Everybody's data is combined; everybody gets a block of any size.", no,
+     reduces, varying, &reduce_scatter::contract},
+    {Kind::scan, "scan", "Everybody gets the data combined of all ranks up to itself.", no, reduces, no,
+     &scan::contract},
+    {Kind::exscan, "exscan", "Everybody gets the data combined of all ranks before itself.", no, reduces, no,
+     &exscan::contract},
 };
 
 constexpr Algorithm registered[] = {
@@ -37,11 +47,15 @@ constexpr Algorithm registered[] = {
 #undef ALGORITHM
 };
 
-/// All blocks fit a cell, and all ranks know it: never when counts are each rank's own.
+/// What one rank publishes fits a cell, and all ranks know it: never when counts are each rank's own.
 bool fits(const Shape& shape, Kind kind, Count cell) {
   if (kind == Kind::allgatherv)
     return !shape.recv_counts.empty() &&
            std::ranges::all_of(shape.recv_counts, [cell](Count count) { return count <= cell; });
+  if (kind == Kind::reduce_scatter)
+    return !shape.recv_counts.empty() &&
+           std::accumulate(shape.recv_counts.begin(), shape.recv_counts.end(), Count{0}) <= cell;
+  if (kind == Kind::reduce_scatter_block) return shape.size * shape.count <= cell;
   return !get(kind).varying && shape.count <= cell;
 }
 

@@ -36,18 +36,20 @@ Shape common(const Problem& problem, Rank rank) {
   return shape;
 }
 
-/// gatherv, scatterv, allgatherv: the layout of all blocks where they all lie, a rank's own count elsewhere.
+/// gatherv, scatterv, allgatherv, reduce_scatter: the layout of all blocks where they all lie, a rank's own count
+/// elsewhere.
 void add_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper& keeper) {
   const Layout layout = blocks_of_all(problem);
   const Blocks blocks = keep(keeper, layout);
   for (Shape& shape : shapes) {
     const std::span<const Count> own = blocks.counts.subspan(static_cast<std::size_t>(shape.rank), 1);
     const bool at_root = shape.rank == shape.root;
-    (problem.kind == Kind::scatterv ? shape.recv_counts : shape.send_counts) = own;
+    if (problem.kind != Kind::reduce_scatter)
+      (problem.kind == Kind::scatterv ? shape.recv_counts : shape.send_counts) = own;
     if (problem.kind == Kind::scatterv && at_root) {
       shape.send_counts = blocks.counts;
       shape.send_offsets = blocks.offsets;
-    } else if (problem.kind == Kind::allgatherv || (problem.kind == Kind::gatherv && at_root)) {
+    } else if (agrees_on_counts(problem.kind) || (problem.kind == Kind::gatherv && at_root)) {
       shape.recv_counts = blocks.counts;
       shape.recv_offsets = blocks.offsets;
     }

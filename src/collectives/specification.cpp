@@ -37,7 +37,8 @@ Layout blocks_of_matrix(const Problem& problem, CountOf count_of) {
 }  // namespace
 
 Layout blocks_of_all(const Problem& problem) {
-  return get(problem.kind).varying ? lay_out(problem.counts, problem.gap) : equal_blocks(problem);
+  return get(problem.kind).varying ? lay_out(problem.counts, has_gaps(problem.kind) ? problem.gap : 0)
+                                   : equal_blocks(problem);
 }
 
 Layout sent_by(const Problem& problem, Rank rank) {
@@ -62,9 +63,9 @@ void contribute(plan::Promise& promise, Rank rank, Count count, bool in_place, C
   hold(promise.before, plan::Buffer::input, 0, count, {rank, 0});
 }
 
-plan::Value combined(Rank size) {
+plan::Value combined(Rank ranks, Count from) {
   plan::Value value;
-  for (Rank rank = 0; rank < size; ++rank) value.push_back({rank, 0});
+  for (Rank rank = 0; rank < ranks; ++rank) value.push_back({rank, from});
   return value;
 }
 

@@ -17,8 +17,8 @@ struct Layout {
   Count offset(Rank rank) const { return offsets[static_cast<std::size_t>(rank)]; }
 };
 
-/// Blocks for all ranks at the root of gather(v) and scatter(v), or in the output of allgather(v).
-/// v-forms have `gap` unused elements before, between and behind the blocks.
+/// Blocks for all ranks at the root of gather(v) and scatter(v), in the output of allgather(v), or in the input of
+/// reduce_scatter(_block). v-forms but reduce_scatter have `gap` unused elements before, between and behind the blocks.
 Layout blocks_of_all(const Problem& problem);
 /// alltoall(v): the blocks that `rank` sends, and those that it receives. In place both are the same, so that counts
 /// must be symmetric: the smaller rank's row gives them.
@@ -31,8 +31,8 @@ plan::Contract nothing(const Problem& problem);
 void hold(std::vector<plan::Piece>& pieces, plan::Buffer buffer, Count offset, Count count, plan::Contribution data);
 /// `rank` contributes `count` elements: its input, or in place those at `home` in its output.
 void contribute(plan::Promise& promise, Rank rank, Count count, bool in_place, Count home);
-/// Everybody's contribution, combined in the order of the ranks.
-plan::Value combined(Rank size);
+/// What the first `ranks` ranks contribute from their element `from` on, combined in the order of the ranks.
+plan::Value combined(Rank ranks, Count from = 0);
 
 // clang-format off
 namespace barrier { plan::Contract contract(const Problem& problem); }
@@ -47,6 +47,10 @@ namespace allgather { plan::Contract contract(const Problem& problem); }
 namespace allgatherv { plan::Contract contract(const Problem& problem); }
 namespace alltoall { plan::Contract contract(const Problem& problem); }
 namespace alltoallv { plan::Contract contract(const Problem& problem); }
+namespace reduce_scatter_block { plan::Contract contract(const Problem& problem); }
+namespace reduce_scatter { plan::Contract contract(const Problem& problem); }
+namespace scan { plan::Contract contract(const Problem& problem); }
+namespace exscan { plan::Contract contract(const Problem& problem); }
 // clang-format on
 
 }  // namespace tutti::collectives

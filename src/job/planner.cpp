@@ -117,6 +117,9 @@ void Planner::check_varying(const Call& call) const {
     case Kind::allgatherv:
       sends = 1, receives = group;
       break;
+    case Kind::reduce_scatter:
+      receives = group;
+      break;
     default:
       sends = receives = group;
   }
@@ -141,6 +144,9 @@ void Planner::check_varying(const Call& call) const {
       call.send_counts[0] != call.recv_counts[static_cast<std::size_t>(rank_)])
     refuse(call, "this rank gives " + std::to_string(call.send_counts[0]) + " elements, but its count is " +
                      std::to_string(call.recv_counts[static_cast<std::size_t>(rank_)]));
+  if (!collectives::has_gaps(call.kind) && !call.recv_offsets.empty() &&
+      !std::ranges::equal(call.recv_offsets, side_by_side(call.recv_counts)))
+    refuse(call, "its blocks lie side by side; pass no offsets");
 }
 
 Shape Planner::shape(const Call& call) const {
@@ -151,6 +157,8 @@ Shape Planner::shape(const Call& call) const {
   shape.count = call.count;
   shape.in_place = call.in_place;
   shape.commutative = call.reduction.op != Op::user || call.reduction.commutative;
+  if (collectives::agrees_on_counts(call.kind))
+    shape.recv_counts = call.recv_counts.first(static_cast<std::size_t>(size_));
   if (agreed_.board) {
     shape.small_cell = static_cast<Count>(host::small_payload / call.element);
     shape.large_cell = static_cast<Count>(host::large_payload / call.element);
@@ -167,13 +175,10 @@ tune::Choice Planner::choose(const Call& call) const {
                        std::string(algorithm.sentence) + "); leave the choice to the table, or choose another");
     return choice;
   }
-  const Count agreed_bytes =
-      (call.kind == Kind::allgatherv ? total(call.recv_counts.first(static_cast<std::size_t>(size_))) / size_
-                                     : call.count) *
-      static_cast<Count>(call.element);
-  return agreed_.table->choose(shape(call), call.kind,
-                               collectives::get(call.kind).varying && call.kind != Kind::allgatherv ? 0 : agreed_bytes,
-                               agreed_.single_copy);
+  Count count = collectives::get(call.kind).varying ? 0 : call.count;
+  if (collectives::agrees_on_counts(call.kind))
+    count = total(call.recv_counts.first(static_cast<std::size_t>(size_))) / size_;
+  return agreed_.table->choose(shape(call), call.kind, count * static_cast<Count>(call.element), agreed_.single_copy);
 }
 
 std::shared_ptr<const Bound> Planner::make(const Call& call) {
@@ -182,7 +187,7 @@ std::shared_ptr<const Bound> Planner::make(const Call& call) {
   Description says{call.kind, call.type, call.reduction.op, call.element, call.count, call.root, choice.algorithm, 0};
   std::uint64_t agreed = base::combine(static_cast<std::uint64_t>(choice.parameters.segment),
                                        static_cast<std::uint64_t>(choice.parameters.radix));
-  if (call.kind == Kind::allgatherv)
+  if (collectives::agrees_on_counts(call.kind))
     for (const Count count : call.recv_counts.first(static_cast<std::size_t>(size_)))
       agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
   says.agreed_hash = static_cast<std::uint32_t>(agreed);

@@ -20,6 +20,7 @@ TEST_P(CApi, EveryFunction) {
     check_collectives(&handle);
     check_varying(&handle);
     check_reductions(&handle);
+    check_scans(&handle);
     check_groups(&handle);
     check_requests(&handle);
     check_errors(&handle);

@@ -16,6 +16,7 @@ int main(void) {
   check_collectives(world);
   check_varying(world);
   check_reductions(world);
+  check_scans(world);
   check_groups(world);
   check_requests(world);
   check_errors(world);

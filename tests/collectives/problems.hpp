@@ -66,7 +66,9 @@ void for_each_problem(const Algorithm& algorithm, Rank size, Function function) 
     roots = {0, 1, size / 2, size - 1};
   else if (collective.rooted)
     for (Rank root = 1; root < size; ++root) roots.push_back(root);
-  std::vector<Count> counts = {0, 1, size - 1, size, size + 1, 1000};
+  // Enough to go around the rings, where every rank has blocks for all.
+  const bool blocks = algorithm.kind == Kind::reduce_scatter || algorithm.kind == Kind::reduce_scatter_block;
+  std::vector<Count> counts = {0, 1, size - 1, size, size + 1, blocks ? 200 : 1000};
   if (algorithm.kind == Kind::barrier) counts = {0};
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());

@@ -153,6 +153,7 @@ void add_varying(std::vector<Case>& list, Case the_case, const std::vector<Count
                       (problem.kind == Kind::alltoallv ? static_cast<std::size_t>(problem.size) : 1);
   for (const Count most : counts)
     for (const Count gap : {Count{0}, Count{3}}) {
+      if (gap > 0 && !collectives::has_gaps(problem.kind)) continue;
       problem.gap = gap;
       problem.counts.resize(blocks);
       for (std::size_t i = 0; i < blocks; ++i)

@@ -262,7 +262,8 @@ TEST(Oracle, SeesWhatIsWrong) {
   EXPECT_EQ(seen["counts one twice"], reducing);
   EXPECT_EQ(seen["forgets one"], reducing);
   EXPECT_EQ(seen["goes backwards"],
-            (std::set{Kind::reduce, Kind::allreduce, Kind::gather, Kind::scatter, Kind::allgather, Kind::alltoall}));
+            (std::set{Kind::reduce, Kind::allreduce, Kind::gather, Kind::scatter, Kind::allgather, Kind::alltoall,
+                      Kind::reduce_scatter_block, Kind::scan, Kind::exscan}));
   EXPECT_EQ(seen["takes another root"], std::set{Kind::bcast});
 }
 

@@ -30,10 +30,15 @@ std::vector<Count> counts(Kind kind, Rank size) {
       return size > 256 ? std::vector<Count>{1, 40} : std::vector<Count>{1, 3000};
     case Kind::allgather:
     case Kind::alltoall:
+    case Kind::reduce_scatter_block:
       return {1, 3};
     case Kind::allgatherv:
     case Kind::alltoallv:
+    case Kind::reduce_scatter:
       return {3};
+    case Kind::scan:
+    case Kind::exscan:
+      return {1, 40};
     default:
       return {1, 300};
   }
@@ -71,7 +76,8 @@ TEST_P(Wide, On256Ranks) { run_all(256, cases(GetParam(), 256)); }
 INSTANTIATE_TEST_SUITE_P(Kinds, Wide,
                          ::testing::Values(Kind::barrier, Kind::bcast, Kind::reduce, Kind::allreduce, Kind::gather,
                                            Kind::gatherv, Kind::scatter, Kind::scatterv, Kind::allgather,
-                                           Kind::allgatherv, Kind::alltoall, Kind::alltoallv));
+                                           Kind::allgatherv, Kind::alltoall, Kind::alltoallv,
+                                           Kind::reduce_scatter_block, Kind::reduce_scatter, Kind::scan, Kind::exscan));
 
 class VeryWide : public ::testing::TestWithParam<Kind> {};
 

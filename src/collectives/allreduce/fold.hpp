@@ -2,6 +2,8 @@
 // Makes a power of two of any group: the first ranks go in pairs, of which the odd one stands in for both.
 #pragma once
 
+#include <algorithm>
+
 #include "collectives/algorithm.hpp"
 
 namespace tutti::collectives::allreduce {
@@ -18,6 +20,10 @@ class Team {
   Rank size() const { return size_; }
   Rank position() const { return position_; }
   Rank rank(Rank position) const { return position < extra_ ? 2 * position + 1 : position + extra_; }
+  /// The first of the ranks that a position stands for; of the position behind the last: the size of the group.
+  Rank begin(Rank position) const { return position + std::min(position, extra_); }
+  /// The rank that I stand in for, or that stands in for me; -1: none.
+  Rank partner() const { return partner_; }
 
   /// True for a rank that gives its data to its partner; then sit_out is all that it does.
   bool sits_out() const { return position_ < 0; }

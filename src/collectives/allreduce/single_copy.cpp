@@ -21,7 +21,7 @@ plan::Plan single_copy(const Shape& shape) {
   b.publish(0, mine);
   const Slice share = board::part_of(whole(shape), shape.rank, shape.size);
   if (share.count > 0) {
-    const std::vector<Handle> combined = board::combine_exposed(b, shape, share, share);
+    const std::vector<Handle> combined = board::combine_exposed(b, shape, mine, operand(shape, share), share);
     b.publish(1, share).after(combined);
   }
   std::vector<Handle> copied;

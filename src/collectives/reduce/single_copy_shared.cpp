@@ -21,7 +21,7 @@ plan::Plan single_copy_shared(const Shape& shape) {
   const Slice share = board::part_of(whole(shape), shape.rank, shape.size);
   const Slice sum = root ? share : b.scratch(share.count);
   std::vector<Handle> done;
-  if (share.count > 0) done = board::combine_exposed(b, shape, share, sum);
+  if (share.count > 0) done = board::combine_exposed(b, shape, mine, operand(shape, share), sum);
   if (!root) {
     if (share.count > 0) b.publish(1, sum).after(done);
     b.await(shape.root, 2, 0);

@@ -62,6 +62,36 @@ def check_unrooted(shape):
     assert_array_equal(both("alltoall", matrix), expected)
 
 
+def check_scans(shape):
+    everything = np.stack([values(rank, shape) for rank in range(SIZE)])
+    assert_array_equal(both("scan", values(RANK, shape)), everything[: RANK + 1].sum(0))
+    assert_array_equal(both("exscan", values(RANK, shape)), everything[:RANK].sum(0))
+    blocks = np.stack([values(100 * RANK + rank, shape) for rank in range(SIZE)])
+    expected = np.stack([values(100 * rank + RANK, shape) for rank in range(SIZE)]).sum(0)
+    block = both("reduce_scatter_block", blocks)
+    assert_array_equal(block, expected)
+    counts = [(rank + 1) % 3 * len(blocks.flat) // SIZE for rank in range(SIZE)]
+    joined = np.arange(sum(counts)) + RANK
+    first = sum(counts[:RANK])
+    total = SIZE * np.arange(sum(counts)) + SIZE * (SIZE - 1) // 2
+    mine = total[first : first + counts[RANK]]
+    assert_array_equal(both("reduce_scatter", joined, counts=counts), mine)
+    for whole in (False, True):
+        again = joined.copy()
+        GROUP.reduce_scatter(again, again if whole else again[: counts[RANK]], counts)
+        assert_array_equal(again[: counts[RANK]], mine)
+        assert_array_equal(again[counts[RANK] :], joined[counts[RANK] :])
+        again = blocks.copy()
+        GROUP.reduce_scatter_block(again, again if whole else again[:1])
+        assert_array_equal(again[0], expected)
+        assert_array_equal(again[1:], blocks[1:])
+    again = values(RANK, shape)
+    assert GROUP.scan(again, again, tutti.MAX) is again
+    assert_array_equal(again, values(RANK, shape))
+    GROUP.exscan(again, again)
+    assert_array_equal(again, everything[:RANK].sum(0) if RANK > 0 else values(0, shape))
+
+
 def check_in_place():
     mine = values(RANK, (5,))
     assert GROUP.allreduce(mine, mine, tutti.MAX) is mine
@@ -147,6 +177,10 @@ def check_functions():
         expected = compose(expected, other)
     op = tutti.op(compose, commutative=False)
     assert_array_equal(both("allreduce", everything[RANK], op=op), expected)
+    expected = everything[0]
+    for other in everything[1 : RANK + 1]:
+        expected = compose(expected, other)
+    assert_array_equal(both("scan", everything[RANK], op=op), expected)
 
     def fails(lower, higher):
         raise ArithmeticError("as this test wants it")
@@ -184,6 +218,7 @@ def check_algorithm():
 
 for shape in SHAPES:
     check_unrooted(shape)
+    check_scans(shape)
     for root in range(SIZE):
         check_bcast(shape, root)
         check_rooted(shape, root)
