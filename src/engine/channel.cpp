@@ -65,7 +65,10 @@ Operation* Channel::begin(const Start& start) {
   operation->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = operation;
   last_ = operation;
-  if (collective) write_record(*operation, start.site);
+  if (collective)
+    write_record(*operation, start.site);
+  else
+    operation->site_ = start.site;
   operation->advance();
   return operation;
 }

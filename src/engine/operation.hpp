@@ -11,6 +11,7 @@
 #include "base/descriptor.hpp"
 #include "engine/bound.hpp"
 #include "host/board.hpp"
+#include "host/waits.hpp"
 #include "transport/transport.hpp"
 #include "tutti/error.hpp"
 
@@ -65,6 +66,8 @@ class Operation {
   /// Takes all its messages back: nobody touches its buffers through the transport any more.
   void withdraw();
   void fail(std::shared_ptr<const Error> error);
+  /// What it waits for, for readers from outside.
+  host::Wait tell() const;
 
  private:
   friend class Channel;
@@ -84,6 +87,8 @@ class Operation {
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target);
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
+  /// The same, but of a step that awaits everyone all that have not come, and not just the next.
+  void unseen(plan::Index index, std::vector<Rank>& ranks) const;
   /// The cell of this rank that the step writes, or -1.
   static std::int32_t written_cell(const Instruction& step);
   bool start_transfer(const Instruction& step);
@@ -116,6 +121,7 @@ class Operation {
   plan::Ring ring_ = plan::Ring::small;
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
+  const void* site_ = nullptr;  // of a send or recv; a collective's stands in its record
 
   std::vector<std::uint32_t> missing_;
   std::vector<plan::Index> ready_, blocked_;

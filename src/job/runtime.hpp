@@ -46,8 +46,13 @@ class Member : public std::enable_shared_from_this<Member> {
 
   Request start(const Call& call);
   void run(const Call& call);
+  /// How a message is told from others, and where in the program it is sent or received.
+  struct Mark {
+    std::uint32_t tag = 0;
+    const void* site = nullptr;
+  };
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
-                        std::uint32_t tag);
+                        const Mark& mark);
   /// Collective: whether all ranks can read each other's exposed memory. For a world, before its first operation.
   void agree_on_single_copy(bool mine);
   /// Collective; see Group::split. nullptr for a negative colour.
@@ -56,7 +61,7 @@ class Member : public std::enable_shared_from_this<Member> {
  private:
   engine::Channel::Start prepare(const Call& call);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
-  host::Offset make_board(int size, std::uint64_t context);
+  host::Offset make_board(const engine::Membership& made);
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<engine::Channel> channel_;
