@@ -229,7 +229,8 @@ void Writer::rest() {
                 {},
                 {},
                 -1});
-  if (situation_.moving) return add({"moving", "the job goes on: what ranks wait for comes.", {}, {}, {}, -1});
+  if (situation_.moving)
+    return add({"moving", "the job goes on: ranks call collectives, and nobody waits for long.", {}, {}, {}, -1});
   const auto left = [](const Seat& seat) { return seat.state == State::left; };
   add({"idle", std::ranges::all_of(situation_.seats, left) ? "all ranks have left." : "nobody waits.", {}, {}, {}, -1});
 }

@@ -77,15 +77,21 @@ std::string user_of(pid_t pid) {
   return "user " + std::to_string(status.st_uid);
 }
 
-[[noreturn]] void refuse_foreign(const std::string& what, const std::string& owner) {
-  throw Error(Cause::system,
-              what + " belongs to " + owner + "; only that user and root may look into it (try sudo tutti why)");
+std::string foreign(const std::string& owner) {
+  return "belongs to " + owner + "; only that user and root may look into it";
+}
+
+/// Why there is a launcher but no memory to be read.
+std::string problem_with(const launch::Peer& launcher) {
+  if (open_segments(launcher.pid, [](const base::Descriptor&) {}) == Access::denied)
+    return foreign("user " + std::to_string(launcher.uid));
+  return "was started by another version of Tutti; use the `tutti` that started it";
 }
 
 Job find_by_number(std::uint64_t number) {
   for (Job& job : find_jobs()) {
     if (job.id != number) continue;
-    if (!job.segment) refuse_foreign("job " + name_of(number), "user " + std::to_string(job.owner));
+    if (!job.segment) throw Error(Cause::system, "job " + name_of(number) + " " + job.problem);
     return std::move(job);
   }
   throw Error(Cause::usage, "there is no job " + name_of(number) + " on this machine; tutti why lists those there are");
@@ -103,7 +109,8 @@ Job find_by_process(pid_t pid) {
     const std::uint64_t id = job_of(segment.get());
     entry(held, id).segment = std::move(segment);
   });
-  if (access == Access::denied) refuse_foreign("process " + std::to_string(pid), user_of(pid));
+  if (access == Access::denied)
+    throw Error(Cause::system, "process " + std::to_string(pid) + " " + foreign(user_of(pid)));
   if (!held.empty()) {
     // A rank may be a launcher of another job, or hold memory of one: its own job goes first.
     const auto own = std::ranges::find_if(held, [pid](const Job& job) { return has_rank(job, pid); });
@@ -133,7 +140,7 @@ std::vector<Job> find_jobs() {
     if (listener.pid == 0) continue;
     Job& job = entry(jobs, id);
     job.launcher = listener.pid;
-    job.owner = listener.uid;
+    if (!job.segment) job.problem = problem_with(listener);
   }
   std::ranges::sort(jobs, {}, &Job::id);
   return jobs;

@@ -15,8 +15,8 @@ namespace tutti::diagnose {
 struct Job {
   std::uint64_t id = 0;
   pid_t launcher = 0;        ///< 0: gone, or there never was one.
-  base::Descriptor segment;  ///< Empty: whoever asks may not look into it.
-  uid_t owner = 0;           ///< Of the launcher; for one that may not be looked into.
+  base::Descriptor segment;  ///< Empty: it cannot be looked into.
+  std::string problem;       ///< Why not.
 };
 
 /// "0123456789abcdef".

@@ -217,7 +217,7 @@ std::string list_text(const std::vector<Job>& jobs) {
       text += std::to_string(situation.seats.size()) + (situation.seats.size() == 1 ? " rank" : " ranks") + " (" +
               summary(situation) + "), ";
     } else {
-      text += "of user " + std::to_string(job.owner) + ", ";
+      text += job.problem + ", ";
     }
     text += job.launcher == 0 ? "no launcher"
                               : "launcher " + std::to_string(job.launcher) + " (" + command_of(job.launcher) + ")";
@@ -231,7 +231,7 @@ std::string list_json(const std::vector<Job>& jobs) {
                      [](const Job& job) {
                        json::Object object;
                        object.add("job", name_of(job.id)).maybe("launcher", job.launcher != 0, job.launcher);
-                       object.add("readable", static_cast<bool>(job.segment));
+                       object.maybe("problem", !job.segment, std::string_view(job.problem));
                        return object.add("command", command_of(job.launcher)).text();
                      }) +
          "\n";

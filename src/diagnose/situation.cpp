@@ -88,7 +88,9 @@ Situation observe(int segment) {
     const std::uint64_t now = situation.snapshot.taken_at;
     const Process earlier = i < before.processes.size() ? before.processes[i] : Process();
     const Seat seat = look_at(processes[i], earlier, holder, now);
-    situation.moving = situation.moving || (seat.state == State::waiting && seat.waits.empty());
+    const bool calls = processes[i].called && (processes[i].last_sequence != earlier.last_sequence ||
+                                               processes[i].last_context != earlier.last_context);
+    situation.moving = situation.moving || calls || (seat.state == State::waiting && seat.waits.empty());
     situation.seats.push_back(seat);
   }
   return situation;

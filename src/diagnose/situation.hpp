@@ -31,7 +31,7 @@ struct Seat {
 struct Situation {
   Snapshot snapshot;
   std::vector<Seat> seats;  ///< By rank.
-  bool moving = false;      ///< Somebody waits, but waits end and others begin.
+  bool moving = false;      ///< Ranks call collectives, or wait so briefly that it says nothing.
 
   const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank)]; }
 };
