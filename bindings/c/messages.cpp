@@ -10,16 +10,18 @@ void check_buffer(const void* data, Count count, const char* name) {
   if (data == nullptr && count > 0) refuse(std::string(name) + ": data is NULL; pass a buffer");
 }
 
-Request start_send(tutti_group group, const void* data, Count count, tutti_type type, Rank to, std::uint32_t tag) {
+Request start_send(const void* caller, tutti_group group, const void* data, Count count, tutti_type type, Rank to,
+                   std::uint32_t tag) {
   const ElementType element = element_of(type);
   check_buffer(data, count, "send");
-  return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag);
+  return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag, caller);
 }
 
-Request start_recv(tutti_group group, void* data, Count count, tutti_type type, Rank from, std::uint32_t tag) {
+Request start_recv(const void* caller, tutti_group group, void* data, Count count, tutti_type type, Rank from,
+                   std::uint32_t tag) {
   const ElementType element = element_of(type);
   check_buffer(data, count, "recv");
-  return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag);
+  return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag, caller);
 }
 
 template <class Start>
@@ -33,17 +35,21 @@ tutti_status give(tutti_request* request, Start start) {
 }  // namespace
 
 tutti_status tutti_send(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag) {
-  return guarded([&] { handle_of(group).group.finish(start_send(group, data, count, type, to, tag)); });
+  const void* const caller = __builtin_return_address(0);
+  return guarded([&] { handle_of(group).group.finish(start_send(caller, group, data, count, type, to, tag)); });
 }
 tutti_status tutti_isend(tutti_group group, const void* data, int64_t count, tutti_type type, int32_t to, uint32_t tag,
                          tutti_request* request) {
-  return give(request, [&] { return start_send(group, data, count, type, to, tag); });
+  const void* const caller = __builtin_return_address(0);
+  return give(request, [&] { return start_send(caller, group, data, count, type, to, tag); });
 }
 
 tutti_status tutti_recv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag) {
-  return guarded([&] { handle_of(group).group.finish(start_recv(group, data, count, type, from, tag)); });
+  const void* const caller = __builtin_return_address(0);
+  return guarded([&] { handle_of(group).group.finish(start_recv(caller, group, data, count, type, from, tag)); });
 }
 tutti_status tutti_irecv(tutti_group group, void* data, int64_t count, tutti_type type, int32_t from, uint32_t tag,
                          tutti_request* request) {
-  return give(request, [&] { return start_recv(group, data, count, type, from, tag); });
+  const void* const caller = __builtin_return_address(0);
+  return give(request, [&] { return start_recv(caller, group, data, count, type, from, tag); });
 }

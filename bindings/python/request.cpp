@@ -4,8 +4,11 @@
 #include <algorithm>
 #include <cmath>
 #include <limits>
+#include <span>
+#include <string>
 #include <utility>
 
+#include "place.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::python {
@@ -24,8 +27,9 @@ Duration limit(double seconds) {
 }
 
 /// Calls `step(time)` without the GIL until it returns true; `expire` when the time is over or a signal handler raised.
+/// After each step in vain, the requests are told where in the program they are waited for.
 template <class Step, class Expire>
-void in_slices(Seconds timeout, Step step, Expire expire) {
+void in_slices(std::span<const Request> requests, Seconds timeout, Step step, Expire expire) {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> until;
   if (timeout) until = Clock::now() + limit(*timeout);
@@ -37,6 +41,8 @@ void in_slices(Seconds timeout, Step step, Expire expire) {
       done = step(std::min(left, slice));
     }
     if (done) return;
+    const std::string where = place();
+    for (const Request& request : requests) request.say_place(where);
     if (PyErr_CheckSignals() != 0) {
       nb::python_error interrupted;
       try {
@@ -60,7 +66,7 @@ Pending::~Pending() {
 void wait(Request& request, Seconds timeout) {
   // A wait without time tells the request that somebody gave up: its destructor then does not block.
   in_slices(
-      timeout, [&](Duration time) { return request.wait_for(time); },
+      {&request, 1}, timeout, [&](Duration time) { return request.wait_for(time); },
       [&] {
         const nb::gil_scoped_release without_gil;
         request.wait(Duration(0));
@@ -134,7 +140,7 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
     }
   };
   try {
-    in_slices(timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
+    in_slices(requests, timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
   } catch (...) {
     raised = std::current_exception();
   }

@@ -61,9 +61,29 @@ Function<F> op(F f, bool commutative = true) {
   return {std::move(f), commutative};
 }
 
+namespace detail {
+
+/// The address of this very place in the program. As a default, it is that of the user's call.
+[[gnu::always_inline]] inline const void* here() {
+#if defined(__x86_64__)
+  const void* place = nullptr;
+  asm volatile("lea 0(%%rip), %0" : "=r"(place));
+  return place;
+#elif defined(__aarch64__)
+  const void* place = nullptr;
+  asm volatile("adr %0, ." : "=r"(place));
+  return place;
+#else
+  return __builtin_return_address(0);
+#endif
+}
+
+}  // namespace detail
+
 /// What one call may choose. The same on all ranks.
 struct Options {
-  std::string_view algorithm;  ///< As `tutti plan list` names them; empty: the table chooses.
+  std::string_view algorithm = {};    ///< As `tutti plan list` names them; empty: the table chooses.
+  const void* site = detail::here();  ///< Where the call stands, for messages and `tutti why`; each rank's own.
 };
 
 /// A group of processes. A handle: copies mean the same group; the last one gives it back.
@@ -331,25 +351,27 @@ class TUTTI_API Group {
 
   /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.
   template <Elements B>
-  void send(const B& buffer, Rank to, std::uint32_t tag = 0) const {
-    finish(isend(buffer, to, tag));
+  void send(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
+    finish(isend(buffer, to, tag, site));
   }
   template <Elements B>
-  Request isend(const B& buffer, Rank to, std::uint32_t tag = 0) const {
+  Request isend(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
     using T = std::ranges::range_value_t<B>;
-    return start_send(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), to, tag);
+    return start_send(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), to, tag, site);
   }
   template <Writable B>
-  void recv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
-    finish(irecv(buffer, from, tag));
+  void recv(B&& buffer, Rank from, std::uint32_t tag = 0, const void* site = detail::here()) const {
+    finish(irecv(buffer, from, tag, site));
   }
   template <Writable B>
-  Request irecv(B&& buffer, Rank from, std::uint32_t tag = 0) const {
+  Request irecv(B&& buffer, Rank from, std::uint32_t tag = 0, const void* site = detail::here()) const {
     using T = std::ranges::range_value_t<B>;
-    return start_recv(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), from, tag);
+    return start_recv(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), from, tag, site);
   }
-  Request start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag) const;
-  Request start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag) const;
+  Request start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
+                     const void* site = detail::here()) const;
+  Request start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
+                     const void* site = detail::here()) const;
   /// Waits as a blocking call does: no longer than `time_limit`, then gives the operation up.
   void finish(Request request) const;
 
@@ -364,7 +386,7 @@ class TUTTI_API Group {
     Call made;
     made.kind = kind;
     made.algorithm = options.algorithm;
-    made.site = __builtin_return_address(0);
+    made.site = options.site;
     return made;
   }
   template <class T>

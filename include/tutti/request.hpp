@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <optional>
 #include <span>
+#include <string_view>
 #include <utility>
 
 #include "tutti/error.hpp"
@@ -53,6 +54,10 @@ class TUTTI_API Request {
   /// A descriptor that becomes readable when the operation is complete (an eventfd; it belongs to the request).
   /// Asking for it starts the library's progress thread. Throws Error (system) when there is none to be had.
   int fileno();
+
+  /// For bindings of languages that know a file and a line where C++ has a return address: where this request is
+  /// waited for, as `tutti why` shows it. To be said when a wait has become long, not in every call.
+  void say_place(std::string_view place) const;
 
   engine::Operation* operation() const noexcept { return operation_; }
 

@@ -42,4 +42,27 @@ std::string_view name(Type type) { return entry(types, type); }
 std::string_view name(Op op) { return entry(ops, op); }
 std::string_view name(Kind kind) { return entry(collectives, kind); }
 
+std::string call_text(std::uint64_t call, Count count, std::string_view algorithm) {
+  const auto op = static_cast<Op>(static_cast<std::uint8_t>(call >> 16));
+  std::string text(name(static_cast<Kind>(static_cast<std::uint8_t>(call))));
+  text += "(" + std::to_string(count) + " x ";
+  text += name(static_cast<Type>(static_cast<std::uint8_t>(call >> 8)));
+  if (op != Op::none) text += ", " + std::string(name(op));
+  text += ", root " + std::to_string(static_cast<Rank>(call >> 32));
+  if (!algorithm.empty()) text += ", by " + std::string(algorithm);
+  return text + ")";
+}
+
+std::string list_ranks(std::span<const Rank> ascending) {
+  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
+  for (std::size_t i = 0; i < ascending.size();) {
+    std::size_t end = i + 1;
+    while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
+    text += (i == 0 ? "" : ", ") + std::to_string(ascending[i]);
+    if (end - i > 1) text += (end - i == 2 ? ", " : "-") + std::to_string(ascending[end - 1]);
+    i = end;
+  }
+  return text;
+}
+
 }  // namespace tutti::base

@@ -17,6 +17,13 @@ namespace tutti::engine {
 
 class Engine;
 
+/// An operation that somebody has waited for so long that others are told.
+struct SlowOperation {
+  const Operation* operation = nullptr;
+  int awaited = 0;    ///< Threads that wait for it now.
+  std::string place;  ///< File and line, where the language knows them.
+};
+
 /// Who is in a group, and where its board lies.
 struct Membership {
   std::uint64_t context = 0;
@@ -79,6 +86,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool retire();
   /// Looks for deaths, broken boards and mismatches. For the slow ticks of a wait. Takes the lock if it is free.
   void inspect();
+  /// Adds what its operations wait for, for readers from outside. Nothing if the lock is not free.
+  void tell(std::vector<host::Wait>& waits, const std::vector<SlowOperation>& slow);
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
   void give_up(const Operation& operation);
 

@@ -95,12 +95,14 @@ void Engine::tick() {
   const std::unique_lock lock(channels_lock_, std::try_to_lock);
   if (!lock) return;
   for (Channel* channel : channels_) channel->inspect();
+  tell();
 }
 
 template <class Done>
-bool Engine::wait_until(Done done, std::uint64_t until) {
+bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until) {
   check_process();
   refuse_inside_reduction();
+  SlowWait slow(*this, operations);
   host::Waiting::Round round(waiting_);
   for (int moves = 0;;) {
     if (done()) return true;
@@ -110,13 +112,15 @@ bool Engine::wait_until(Done done, std::uint64_t until) {
     if (moved && ++moves % moves_between_ticks != 0) continue;
     if (done()) return true;
     if (!moved && !round.pause(awaited, until)) continue;
-    tick();
+    slow.tick();
     if (until != 0 && waiting_.now() >= until) return done();
   }
 }
 
 bool Engine::wait(Operation& operation, std::uint64_t until) {
-  return wait_until([&] { return operation.finished(); }, until);
+  Operation* const one = &operation;
+  return wait_until(
+      {&one, 1}, [&] { return operation.finished(); }, until);
 }
 
 std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operations, std::uint64_t until) {
@@ -126,7 +130,7 @@ std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operatio
       if (operations[i] != nullptr && operations[i]->finished()) found = i;
     return found.has_value();
   };
-  wait_until(look, until);
+  wait_until(operations, look, until);
   return found;
 }
 

@@ -7,6 +7,8 @@
 #include <mutex>
 #include <optional>
 #include <span>
+#include <string>
+#include <string_view>
 #include <thread>
 #include <vector>
 
@@ -59,6 +61,9 @@ class Engine {
   /// A descriptor that becomes readable when the operation is finished.
   int event_of(Operation& operation);
 
+  /// Where in its program the operation is waited for, for `tutti why`; for languages without return addresses.
+  void say_place(const Operation& operation, std::string_view place);
+
   void add(Channel& channel);  ///< The channel has operations that do not complete at once.
   void remove(Channel& channel);
 
@@ -70,9 +75,29 @@ class Engine {
   bool forked() const;
 
  private:
+  /// One wait, from the engine's side: does nothing until it has become slow, then tells what it waits for.
+  class SlowWait {
+   public:
+    SlowWait(Engine& engine, std::span<Operation* const> operations) : engine_(engine), operations_(operations) {}
+    ~SlowWait();
+    SlowWait(const SlowWait&) = delete;
+    SlowWait& operator=(const SlowWait&) = delete;
+    void tick();
+
+   private:
+    friend class Engine;
+    Engine& engine_;
+    std::span<Operation* const> operations_;
+    bool noted_ = false;
+  };
+
   template <class Done>
-  bool wait_until(Done done, std::uint64_t until);
+  bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();
+  void tell();
+  void note(SlowWait& wait);
+  void end(const SlowWait& wait);
+  SlowOperation& slow(const Operation& operation);
   void progress_loop();
 
   Setup setup_;
@@ -80,7 +105,11 @@ class Engine {
   std::unique_ptr<transport::Transport> transport_;
   std::mutex transport_lock_;
   std::mutex channels_lock_;
-  std::vector<Channel*> channels_;  // those with operations in flight
+  std::vector<Channel*> channels_;   // those with operations in flight
+  std::mutex slow_lock_;             // guards what follows, and this rank's host::Waits
+  std::vector<SlowOperation> slow_;  // operations that are or were waited for long
+  std::vector<host::Wait> waits_;    // as last told
+  std::atomic<bool> told_{false};    // there is something to take back
   std::atomic<bool> threaded_{false}, stop_{false};
   std::thread thread_;
   std::mutex thread_lock_;

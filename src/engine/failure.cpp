@@ -132,19 +132,11 @@ std::string Channel::called(Rank who, std::uint64_t sequence) const {
   Entry entry;
   const host::Record& record = board_.record(who, sequence);
   if (!entry_of(who, sequence, entry) || entry.sequence != sequence) return "another operation";
-  const std::uint64_t call = record.call.load(std::memory_order_relaxed);  // relaxed: checked by entry_of
-  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(call));
-  const auto type = static_cast<Type>(static_cast<std::uint8_t>(call >> 8));
-  const auto op = static_cast<Op>(static_cast<std::uint8_t>(call >> 16));
+  // Relaxed: checked by entry_of.
   const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
-  std::string text(base::name(kind));
-  text += "(" + std::to_string(record.count.load(std::memory_order_relaxed)) + " x ";
-  text += base::name(type);
-  if (op != Op::none) text += ", " + std::string(base::name(op));
-  text += ", root " + std::to_string(static_cast<Rank>(call >> 32));
-  if (engine_.setup().algorithm_name != nullptr)
-    text += ", by " + std::string(engine_.setup().algorithm_name(algorithm));
-  return text + ")";
+  return base::call_text(
+      record.call.load(std::memory_order_relaxed), record.count.load(std::memory_order_relaxed),
+      engine_.setup().algorithm_name != nullptr ? engine_.setup().algorithm_name(algorithm) : std::string_view());
 }
 
 std::string Channel::describe(const Operation& operation) const {

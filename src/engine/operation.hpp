@@ -12,6 +12,7 @@
 #include "base/descriptor.hpp"
 #include "engine/bound.hpp"
 #include "host/board.hpp"
+#include "host/waits.hpp"
 #include "transport/transport.hpp"
 #include "tutti/error.hpp"
 
@@ -66,6 +67,8 @@ class Operation {
   /// Takes all its messages back: nobody touches its buffers through the transport any more.
   void withdraw();
   void fail(std::shared_ptr<const Error> error);
+  /// What it waits for, for readers from outside.
+  host::Wait tell() const;
 
  private:
   friend class Channel;
@@ -86,6 +89,8 @@ class Operation {
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target);
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
+  /// The same, but of a step that awaits everyone all that have not come, and not just the next.
+  void unseen(plan::Index index, std::vector<Rank>& ranks) const;
   /// The cell of this rank that the step writes, or -1.
   static std::int32_t written_cell(const Instruction& step);
   [[gnu::noinline]] bool start_transfer(const Instruction& step);

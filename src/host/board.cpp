@@ -1,19 +1,28 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "host/board.hpp"
 
+#include <algorithm>
+#include <cstring>
 #include <string>
 
 #include "tutti/error.hpp"
 
 namespace tutti::host {
 
-std::size_t Board::bytes(int size) {
-  const std::size_t per_rank =
-      sizeof(Member) + small_cells * sizeof(Cell) + large_cells * large_bytes + records * sizeof(Record);
-  return sizeof(BoardHeader) + static_cast<std::size_t>(size) * per_rank;
+BoardLayout::BoardLayout(int size) {
+  const auto ranks = static_cast<std::size_t>(size);
+  members = sizeof(BoardHeader);
+  small = members + ranks * sizeof(Member);
+  large = small + ranks * small_cells * sizeof(Cell);
+  records = large + ranks * large_cells * large_bytes;
+  identity = records + ranks * host::records * sizeof(Record);
+  bytes = identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t);
 }
 
-void Board::format(std::byte* memory, int size, std::uint64_t context, int users) {
+std::size_t Board::bytes(int size) { return BoardLayout(size).bytes; }
+
+void Board::format(std::byte* memory, int size, std::uint64_t context, int users, std::string_view name,
+                   std::span<const Rank> world) {
   Board board;
   board.memory_ = memory;
   BoardHeader& header = board.header();
@@ -23,6 +32,12 @@ void Board::format(std::byte* memory, int size, std::uint64_t context, int users
   header.who.store(-1, std::memory_order_relaxed);
   header.whom.store(-1, std::memory_order_relaxed);
   for (Rank i = 0; i < size; ++i) board.member(i).reading.store(-1, std::memory_order_relaxed);
+  std::byte* const identity = memory + BoardLayout(size).identity;
+  std::memcpy(identity, name.data(), std::min(name.size(), line - 1));
+  for (Rank i = 0; i < size; ++i) {
+    const std::int32_t rank = world.empty() ? i : world[static_cast<std::size_t>(i)];
+    std::memcpy(identity + sizeof(BoardIdentity) + static_cast<std::size_t>(i) * sizeof rank, &rank, sizeof rank);
+  }
   header.magic.store(board_magic, std::memory_order_release);  // Pairs with the load in the constructor.
 }
 
@@ -42,9 +57,10 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
   memory_ = memory;
   size_ = size;
   rank_ = rank;
-  small_ = memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(size) * sizeof(Member);
-  large_ = small_ + static_cast<std::size_t>(size) * small_cells * sizeof(Cell);
-  records_ = reinterpret_cast<Record*>(large_ + static_cast<std::size_t>(size) * large_cells * large_bytes);
+  const BoardLayout layout(size);
+  small_ = memory_ + layout.small;
+  large_ = memory_ + layout.large;
+  records_ = reinterpret_cast<Record*>(memory_ + layout.records);
 }
 
 }  // namespace tutti::host

@@ -6,6 +6,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <string_view>
 
 #include "host/segment.hpp"
 
@@ -37,6 +38,8 @@ struct alignas(64) Record {
   std::atomic<std::int32_t> algorithm;
 };
 inline constexpr int records = 16;
+inline constexpr std::size_t large_bytes =
+    (offsetof(Cell, payload) + large_payload + line - 1) / line * line;  // 129 lines: a shift and an add
 
 /// A rank's lines on the board that others only read.
 struct alignas(line) Member {
@@ -60,15 +63,29 @@ struct alignas(line) BoardHeader {
   std::atomic<std::uint64_t> sequence;  ///< The operation.
 };
 
+/// Who the group is, for readers from outside: complete before the magic number is there. The members' ranks in the
+/// world follow, one std::int32_t each.
+struct alignas(line) BoardIdentity {
+  char name[line];  ///< Ends with a zero; a longer name is cut.
+};
+
+/// Where the parts of a board of that size lie, from its start.
+struct BoardLayout {
+  explicit BoardLayout(int size);
+  std::size_t members, small, large, records, identity, bytes;
+};
+
 /// A view of a board. Cheap to use: all addresses are computed once.
 ///
 /// In memory: BoardHeader; per rank its Member; the small cells, those of one operation side by side, so that a rank
-/// that has just got its core touches one page and not one per member; per rank its large cells; per rank its records.
+/// that has just got its core touches one page and not one per member; per rank its large cells; per rank its records;
+/// who they are.
 class Board {
  public:
   static std::size_t bytes(int size);
   /// Prepares fresh memory; called by one process before others attach.
-  static void format(std::byte* memory, int size, std::uint64_t context, int users);
+  static void format(std::byte* memory, int size, std::uint64_t context, int users, std::string_view name = {},
+                     std::span<const Rank> world = {});
 
   Board() = default;
   /// Throws Error (system) when the memory is not a board of this context and size.
@@ -94,9 +111,6 @@ class Board {
   }
 
  private:
-  static constexpr std::size_t large_bytes =
-      (offsetof(Cell, payload) + large_payload + line - 1) / line * line;  // 129 lines: a shift and an add
-
   std::byte* memory_ = nullptr;
   std::byte* small_ = nullptr;
   std::byte* large_ = nullptr;

@@ -18,7 +18,7 @@ struct flock life_lock(Rank world_rank, short type) {
   struct flock lock {};
   lock.l_type = type;
   lock.l_whence = SEEK_SET;
-  lock.l_start = (off_t{1} << 62) + world_rank;
+  lock.l_start = life_locks + world_rank;
   lock.l_len = 1;
   return lock;
 }

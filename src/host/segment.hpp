@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "host/waits.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::host {
@@ -28,6 +29,9 @@ inline constexpr std::size_t window_bytes = std::size_t{64} << 20;
 
 /// How a process is.
 enum class Life : std::uint32_t { absent, alive, left, dead };
+
+/// Each process that is alive holds a record lock on the byte of the file at this place plus its rank.
+inline constexpr std::int64_t life_locks = std::int64_t{1} << 62;
 
 /// One process's place in the segment. It alone writes its own lines, except where said.
 struct alignas(line) Process {
@@ -48,6 +52,7 @@ struct alignas(line) Process {
     std::atomic<std::uint32_t> kind;     ///< collectives::Kind, or none = 0xffffffff
     std::atomic<std::uint32_t> running;  ///< 1 between start and completion
   } last;
+  Waits waits;  ///< What it waits for, once that has become slow.
 };
 
 /// Who has something for a receiver: bit per sender (mod 1024), so that it need not look at all its rings.

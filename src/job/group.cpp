@@ -64,14 +64,16 @@ void Group::run(const Call& call) const {
   member.run(call);
 }
 
-Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to,
-                          std::uint32_t tag) const {
+Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
+                          const void* site) const {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // a send only reads
-  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, tag);
+  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {tag, site});
 }
 
-Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag) const {
-  return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from, tag);
+Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
+                          const void* site) const {
+  return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from,
+                                   {tag, site});
 }
 
 void Group::finish(Request request) const {

@@ -23,6 +23,8 @@ Agreed agreed(const Runtime& runtime, const Membership& who) {
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
 constexpr std::int64_t no_board_needed = 0, no_board_possible = -1;
 
+constexpr char world_name[] = "world";
+
 }  // namespace
 
 std::string_view algorithm_name(std::int32_t algorithm) {
@@ -94,7 +96,7 @@ void Member::finish(engine::Operation* operation) {
 }
 
 Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
-                              std::uint32_t tag) {
+                              const Mark& mark) {
   const char* name = verb == plan::Verb::send ? "send to" : "recv from";
   const auto refuse = [&](const std::string& text) {
     throw Error(Cause::usage,
@@ -114,9 +116,12 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   says.element = static_cast<std::uint32_t>(element);
   const auto bound = std::make_shared<const engine::Bound>(builder.build(), says);
   Channel::Turn turn(*channel_);
-  return Request(channel_->start(
-      turn,
-      {.bound = bound, .buffers = {.output = data}, .reduction = {}, .lane = transport::Lane::user, .user_tag = tag}));
+  return Request(channel_->start(turn, {.bound = bound,
+                                        .buffers = {.output = data},
+                                        .reduction = {},
+                                        .lane = transport::Lane::user,
+                                        .user_tag = mark.tag,
+                                        .site = mark.site}));
 }
 
 void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count) {
@@ -130,11 +135,12 @@ void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count)
   run(call);
 }
 
-host::Offset Member::make_board(int size, std::uint64_t context) {
+host::Offset Member::make_board(const Membership& made) {
   host::Segment& segment = runtime_->engine().segment();
+  const auto size = static_cast<int>(made.world.size());
   const std::size_t bytes = host::Board::bytes(size);
   const host::Offset offset = segment.allocate(bytes);
-  host::Board::format(segment.at(offset, bytes), size, context, size);
+  host::Board::format(segment.at(offset, bytes), size, made.context, size, made.name, made.world);
   return offset;
 }
 
@@ -158,11 +164,12 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
     return wishes[static_cast<std::size_t>(a)].key < wishes[static_cast<std::size_t>(b)].key;
   });
 
+  for (const Rank r : ranks) made.world.push_back(who().world[static_cast<std::size_t>(r)]);
   std::int64_t answer = no_board_needed;
   std::string why;
   if (ranks.size() > 1 && ranks.front() == me && runtime_->place().boards) {
     try {
-      answer = static_cast<std::int64_t>(make_board(static_cast<int>(ranks.size()), made.context));
+      answer = static_cast<std::int64_t>(make_board(made));
     } catch (const Error& error) {
       answer = no_board_possible;
       why = error.what();
@@ -178,7 +185,6 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
                                    "; free groups that are not used any more");
   made.board = static_cast<host::Offset>(answer);
   made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
-  for (const Rank r : ranks) made.world.push_back(who().world[static_cast<std::size_t>(r)]);
   return std::make_shared<Member>(runtime_, std::move(made));
 }
 
@@ -202,7 +208,8 @@ host::Offset make_world_board(host::Segment& segment) {
   if (segment.size() == 1) return 0;
   const std::size_t bytes = host::Board::bytes(segment.size());
   const host::Offset board = segment.allocate(bytes);
-  host::Board::format(segment.at(board, bytes), segment.size(), world_context(segment.header().job), segment.size());
+  host::Board::format(segment.at(board, bytes), segment.size(), world_context(segment.header().job), segment.size(),
+                      world_name);
   return board;
 }
 
@@ -210,7 +217,7 @@ std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offse
   host::Segment& segment = runtime->engine().segment();
   Membership world;
   world.context = world_context(segment.header().job);
-  world.name = "world";
+  world.name = world_name;
   world.rank = runtime->place().engine.world_rank;
   world.world.resize(static_cast<std::size_t>(segment.size()));
   std::iota(world.world.begin(), world.world.end(), 0);

@@ -101,6 +101,10 @@ int Request::fileno() {
   return engine_of(*operation_).event_of(*operation_);
 }
 
+void Request::say_place(std::string_view place) const {
+  if (operation_ != nullptr && !operation_->finished()) engine_of(*operation_).say_place(*operation_, place);
+}
+
 std::size_t wait_any(std::span<Request> requests, std::optional<Duration> timeout) {
   std::vector<Operation*> operations;
   Operation* some = nullptr;

@@ -61,8 +61,13 @@ class Member : public std::enable_shared_from_this<Member> {
   std::unique_ptr<const Prepared> init(const Call& call);
   Request start(const Prepared& prepared);
   void run(const Prepared& prepared);
+  /// How a message is told from others, and where in the program it is sent or received.
+  struct Mark {
+    std::uint32_t tag = 0;
+    const void* site = nullptr;
+  };
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
-                        std::uint32_t tag);
+                        const Mark& mark);
   /// Collective: whether all ranks can read each other's exposed memory. For a world, before its first operation.
   void agree_on_single_copy(bool mine);
   /// Collective; see Group::split. nullptr for a negative colour.
@@ -72,7 +77,7 @@ class Member : public std::enable_shared_from_this<Member> {
   engine::Channel::Start prepare(const Call& call);
   void finish(engine::Operation* operation);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
-  host::Offset make_board(int size, std::uint64_t context);
+  host::Offset make_board(const engine::Membership& made);
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<engine::Channel> channel_;

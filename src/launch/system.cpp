@@ -7,7 +7,9 @@
 #include <unistd.h>
 
 #include <cerrno>
+#include <cinttypes>
 #include <cstddef>
+#include <cstdio>
 #include <cstring>
 
 namespace tutti::launch {
@@ -71,6 +73,12 @@ Address::Address(std::string_view text) {
                                   "\", which is no address; it must be unix:@ and a name of 1 to 107 bytes, as "
                                   "`tutti run` sets it");
   name = text.substr(prefix.size());
+}
+
+std::string job_address(std::uint64_t job) {
+  char number[17];
+  std::snprintf(number, sizeof number, "%016" PRIx64, job);
+  return std::string(job_address_prefix) + number;
 }
 
 base::Descriptor listen_at(const Address& address) {

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -38,6 +39,9 @@ struct Address {
   explicit Address(std::string_view text);
   std::string name;
 };
+/// Where a job's launcher listens: this and the job's number in 16 hexadecimal digits.
+inline constexpr std::string_view job_address_prefix = "unix:@tutti-";
+std::string job_address(std::uint64_t job);
 /// A listening, non-blocking socket. Throws Error (system).
 base::Descriptor listen_at(const Address& address);
 /// A connected, blocking socket. Throws Error (system).

@@ -11,6 +11,7 @@
 #include <string>
 
 #include "base/clock.hpp"
+#include "base/names.hpp"
 #include "launch/system.hpp"
 
 namespace tutti::launcher {
@@ -157,7 +158,7 @@ void Job::on_timeout() {
     if (entry == doings.end()) entry = doings.insert(entry, {what, {}});
     entry->second.push_back(rank);
   }
-  for (const auto& [what, ranks] : doings) say(list_ranks(ranks) + " still running, " + what);
+  for (const auto& [what, ranks] : doings) say(base::list_ranks(ranks) + " still running, " + what);
   terminate();
 }
 

@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <string>
 
+#include "base/names.hpp"
 #include "launcher/job.hpp"
 
 namespace tutti::launcher {
@@ -74,9 +75,9 @@ void Job::end_survivors() {
 void Job::summarise() {
   std::ranges::sort(followers_);
   std::ranges::sort(ended_by_us_);
-  const std::string after = first_failed_ >= 0 ? " after " + list_ranks(std::vector{first_failed_}) : "";
-  if (!followers_.empty()) say(list_ranks(followers_) + " failed" + after);
-  if (!ended_by_us_.empty() && asked_ == 0) say("ended " + list_ranks(ended_by_us_) + after);
+  const std::string after = first_failed_ >= 0 ? " after " + base::list_ranks(std::vector{first_failed_}) : "";
+  if (!followers_.empty()) say(base::list_ranks(followers_) + " failed" + after);
+  if (!ended_by_us_.empty() && asked_ == 0) say("ended " + base::list_ranks(ended_by_us_) + after);
 }
 
 /// Whoever asks us to stop now does not want the rest.

@@ -11,6 +11,7 @@
 #include <string_view>
 
 #include "base/clock.hpp"
+#include "base/names.hpp"
 #include "launch/environment.hpp"
 #include "launch/system.hpp"
 #include "launcher/binding.hpp"
@@ -173,7 +174,7 @@ void Job::start_ranks() {
   if (const std::optional<StartFailure> failure = starter.wait()) {
     const char* const what[] = {"cannot prepare ", "cannot bind ", "cannot execute "};
     const bool no_interpreter = failure->step == StartFailure::Step::execute && failure->number == ENOENT;
-    say(what[static_cast<int>(failure->step)] + list_ranks(std::vector{failure->rank}) + " (" + ground_.program +
+    say(what[static_cast<int>(failure->step)] + base::list_ranks(std::vector{failure->rank}) + " (" + ground_.program +
         "): " + std::strerror(failure->number) +
         (no_interpreter ? "; the file is there, so look at the interpreter that its first line names" : ""));
     code_ = exit_no_program;

@@ -38,16 +38,4 @@ std::string last_collective(host::Segment& segment, Rank rank, const Names& name
   return text + (names.group != nullptr ? names.group(context, segment.header().job) : group_number(context));
 }
 
-std::string list_ranks(std::span<const Rank> ascending) {
-  std::string text = ascending.size() == 1 ? "rank " : "ranks ";
-  for (std::size_t i = 0; i < ascending.size();) {
-    std::size_t end = i + 1;
-    while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
-    text += (i == 0 ? "" : ", ") + std::to_string(ascending[i]);
-    if (end - i > 1) text += (end - i == 2 ? ", " : "-") + std::to_string(ascending[end - 1]);
-    i = end;
-  }
-  return text;
-}
-
 }  // namespace tutti::launcher

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <cstdint>
-#include <span>
 #include <string>
 #include <vector>
 
@@ -31,8 +30,5 @@ struct Names {
 /// What a rank did last, as its line in the segment says: "in allreduce #12 of the world", "its last collective was
 /// ...", or "before its first collective".
 std::string last_collective(host::Segment& segment, Rank rank, const Names& names);
-
-/// "rank 3", "ranks 0-2, 5".
-std::string list_ranks(std::span<const Rank> ascending);
 
 }  // namespace tutti::launcher

@@ -8,7 +8,6 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <cstdio>
 #include <utility>
 
 #include "launch/system.hpp"
@@ -22,12 +21,6 @@ constexpr std::chrono::milliseconds pause_without_descriptors{100};
 constexpr int accepted_at_once = 64;
 constexpr std::size_t least_greeting_limit = 256;
 
-std::string make_address(std::uint64_t job) {
-  char text[40];
-  std::snprintf(text, sizeof text, "unix:@tutti-%016llx", static_cast<unsigned long long>(job));
-  return text;
-}
-
 }  // namespace
 
 Server::Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::Segment> segment, int cores)
@@ -35,7 +28,7 @@ Server::Server(Loop& loop, const launch::Secret& secret, std::shared_ptr<host::S
       secret_(secret),
       segment_(std::move(segment)),
       cores_(cores),
-      address_(make_address(segment_->header().job)),
+      address_(launch::job_address(segment_->header().job)),
       listener_(launch::listen_at(launch::Address(address_))),
       places_(static_cast<std::size_t>(segment_->size())) {
   loop_.watch(listener_.get(), EPOLLIN, [this](std::uint32_t) { accept_some(); });

@@ -49,7 +49,7 @@ def segments():
 
     def one(size, capacity, *places, how=0, version=1, job=JOB, magic=0x5455545449534547, shift=0, claimed=None):
         processes = PAGE
-        links = up(processes + size * 384)
+        links = up(processes + size * 1536)
         pairs = up(links + capacity // PAGE * 8)
         heap = pairs + up(size * 128) + size * size * (PAGE + 65536) + shift
         header = struct.pack("<QIiQQ", magic, version, size, job, claimed or capacity)

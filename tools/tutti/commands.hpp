@@ -16,5 +16,6 @@ using Action = std::function<int()>;
 Action add_run(CLI::App& program);
 Action add_info(CLI::App& program);
 Action add_plan(CLI::App& program);
+Action add_why(CLI::App& program);
 
 }  // namespace tutti::command

@@ -58,6 +58,7 @@ int run(int count, char** arguments) {
       {"run", tutti::command::add_run(program)},
       {"info", tutti::command::add_info(program)},
       {"plan", tutti::command::add_plan(program)},
+      {"why", tutti::command::add_why(program)},
   };
   try {
     program.parse(count, arguments);

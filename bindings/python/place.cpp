@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "place.hpp"
+
+#include <nanobind/nanobind.h>
+#include <nanobind/stl/string.h>
+
+#include <string_view>
+
+namespace tutti::python {
+
+namespace nb = nanobind;
+
+namespace {
+
+bool in_package(std::string_view module) { return module == "tutti" || module.starts_with("tutti."); }
+
+}  // namespace
+
+std::string place() {
+  try {
+    auto frame = nb::borrow(reinterpret_cast<PyObject*>(PyEval_GetFrame()));
+    for (; frame.is_valid() && !frame.is_none(); frame = frame.attr("f_back")) {
+      const nb::object module = frame.attr("f_globals").attr("get")("__name__", "");
+      if (nb::isinstance<nb::str>(module) && in_package(nb::cast<std::string>(module))) continue;
+      const nb::object code = frame.attr("f_code");
+      return nb::cast<std::string>(code.attr("co_filename")) + ":" +
+             std::to_string(nb::cast<int>(frame.attr("f_lineno"))) + " in " +
+             nb::cast<std::string>(code.attr("co_name"));
+    }
+  } catch (const std::exception&) {
+    // A name that cannot be told is no reason to end a wait.
+  }
+  return {};
+}
+
+}  // namespace tutti::python

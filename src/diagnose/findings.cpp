@@ -1,0 +1,278 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnose/findings.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <map>
+#include <set>
+#include <utility>
+
+#include "base/names.hpp"
+#include "diagnose/graph.hpp"
+#include "launch/system.hpp"
+
+namespace tutti::diagnose {
+
+namespace {
+
+using base::list_ranks;
+using Ranks = std::set<Rank>;
+
+std::vector<Rank> listed(const Ranks& ranks) { return {ranks.begin(), ranks.end()}; }
+std::string list(const Ranks& ranks) { return list_ranks(listed(ranks)); }
+const char* verb(const Ranks& ranks, const char* one, const char* several) { return ranks.size() == 1 ? one : several; }
+
+/// Writes the findings of one situation.
+class Writer {
+ public:
+  Writer(const Situation& situation, const Words& words) : situation_(situation), words_(words), graph_(situation) {}
+  std::vector<Finding> write();
+
+ private:
+  void mismatch(const Group& group);
+  void broken(const Group& group);
+  void blame(const Blame& blame);
+  void message(const Blame& blame);
+  void circle(const std::vector<Edge>& edges);
+  void idle(State state, const char* kind, const std::string& text);
+  void rest();
+
+  const Snapshot& snapshot() const { return situation_.snapshot; }
+  std::string who(Rank rank) const;
+  std::string who(const Ranks& ranks) const { return ranks.size() == 1 ? who(*ranks.begin()) : list(ranks); }
+  std::string at(Rank rank, std::uint64_t site, const char* place = "") const;
+  std::string last_call(Rank rank, const Group& group) const;
+  std::string does(const Ranks& ranks, State state) const;
+  std::string waiters(const Blame& blame) const;
+  std::string group_text(const Group& group) const { return "group " + group_name(snapshot(), group.context); }
+  void add(Finding finding) { findings_.push_back(std::move(finding)); }
+
+  const Situation& situation_;
+  const Words& words_;
+  const Graph graph_;
+  std::vector<Finding> findings_;
+  Ranks blamed_;
+};
+
+std::string Writer::who(Rank rank) const {
+  const pid_t pid = situation_.seat(rank).pid;
+  return "rank " + std::to_string(rank) + (pid != 0 ? " (pid " + std::to_string(pid) + ")" : "");
+}
+
+std::string Writer::at(Rank rank, std::uint64_t site, const char* place) const {
+  const std::string text = place[0] != '\0' ? std::string(place) : words_.site(rank, site);
+  return text.empty() ? text : " at " + text;
+}
+
+std::string Writer::last_call(Rank rank, const Group& group) const {
+  const auto member = std::ranges::find(group.members, rank, &Member::world);
+  if (member == group.members.end()) return {};
+  if (member->calls.empty()) return " It has called nothing there yet.";
+  const Called& last = member->calls.back();
+  return " Its last call there was " + std::string(base::name(last.kind())) + " #" + std::to_string(last.sequence) +
+         at(rank, last.site) + ".";
+}
+
+/// What those who are waited for do instead.
+std::string Writer::does(const Ranks& ranks, State state) const {
+  const char* const it = verb(ranks, "It ", "They ");
+  if (state == State::running)
+    return std::string(" ") + it + verb(ranks, "runs", "run") + " outside Tutti: in the program's own code.";
+  if (state == State::sleeping)
+    return std::string(" ") + it + verb(ranks, "sleeps", "sleep") + " outside Tutti: for input, or another program.";
+  return {};
+}
+
+std::string Writer::waiters(const Blame& blame) const {
+  const Ranks behind = graph_.behind(blame.waiters, blame.targets);
+  std::string text = list(blame.waiters) + verb(blame.waiters, " waits for ", " wait for ");
+  text += verb(blame.targets, "it", "them");
+  text += " (" + age(blame.wait->since, snapshot().taken_at) + ")";
+  const Rank first = *blame.waiters.begin();
+  text += at(first, blame.wait->site, blame.wait->place);
+  if (!behind.empty()) text += ", " + list(behind) + " behind " + verb(blame.waiters, "it", "them");
+  return text;
+}
+
+void Writer::mismatch(const Group& group) {
+  // By number, then by signature: who called it so.
+  std::map<std::uint64_t, std::map<std::uint32_t, std::vector<std::size_t>>> calls;
+  for (std::size_t i = 0; i < group.members.size(); ++i)
+    for (const Called& called : group.members[i].calls) calls[called.sequence][called.signature].push_back(i);
+  const auto found = std::ranges::find_if(calls, [](const auto& entry) { return entry.second.size() > 1; });
+  if (found == calls.end()) return broken(group);
+  std::vector<std::vector<std::size_t>> parties;
+  for (const auto& [signature, members] : found->second) parties.push_back(members);
+  std::ranges::stable_sort(parties, {}, &std::vector<std::size_t>::size);  // the odd one out first
+  Finding finding{"mismatch", {}, {}, {}, group.name, static_cast<std::int64_t>(found->first)};
+  for (const std::vector<std::size_t>& party : parties) {
+    Ranks ranks;
+    for (const std::size_t member : party) ranks.insert(group.members[member].world);
+    const Called& called = *group.members[party.front()].find(found->first);
+    finding.text += (finding.text.empty() ? "" : ", ") + who(ranks) + " called " +
+                    base::call_text(called.call, called.count, words_.algorithm(called.algorithm)) +
+                    at(group.members[party.front()].world, called.site);
+    if (&party == &parties.front()) finding.ranks = listed(ranks);
+  }
+  finding.text += ": mismatch at #" + std::to_string(found->first) + " of " + group_text(group) +
+                  ". All ranks must call the same collectives in the same order.";
+  add(std::move(finding));
+}
+
+void Writer::broken(const Group& group) {
+  if (!group.broken) return;
+  const auto world = [&](Rank rank) {
+    return rank < 0 ? "a rank" : who(group.members[static_cast<std::size_t>(rank)].world);
+  };
+  Finding finding{"broken", group_text(group) + " is broken: ", {}, {}, group.name, -1};
+  if (group.cause == Cause::peer_lost)
+    finding.text += world(group.whom) + " was lost";
+  else if (group.cause == Cause::mismatch)
+    finding.text += "the calls of " + world(group.who) + " and " + world(group.whom) + " did not match at #" +
+                    std::to_string(group.sequence);
+  else
+    finding.text += world(group.who) + " gave up operation #" + std::to_string(group.sequence);
+  finding.text += ". Every call on it fails at once; no rank waits in it.";
+  if (group.whom >= 0) finding.ranks = {group.members[static_cast<std::size_t>(group.whom)].world};
+  add(std::move(finding));
+}
+
+void Writer::blame(const Blame& blame) {
+  blamed_.insert(blame.targets.begin(), blame.targets.end());
+  if (blame.wait->what != host::Waited::collective) return message(blame);
+  const std::string operation = describe(*blame.wait, snapshot());
+  const std::string whom = who(blame.targets), is = verb(blame.targets, " is ", " are ");
+  const std::string has = verb(blame.targets, " has ", " have ");
+  Finding finding{name(blame.state),
+                  whom,
+                  listed(blame.targets),
+                  listed(blame.waiters),
+                  group_name(snapshot(), blame.wait->context),
+                  static_cast<std::int64_t>(blame.wait->sequence)};
+  const std::string no_call = blame.reached ? has + "called " + operation : has + "not called " + operation;
+  switch (blame.state) {
+    case State::dead:
+      finding.text += is + "dead" + (blame.reached ? " since " + operation + " began" : ", and" + no_call);
+      break;
+    case State::left:
+      finding.text += has + "left the job" + (blame.reached ? " before " + operation + " was over" : " and" + no_call);
+      break;
+    case State::stopped:
+      finding.text +=
+          is + "stopped (kill -CONT lets it go on)" + (blame.reached ? " in " + operation : ", and" + no_call);
+      break;
+    case State::absent:
+      finding.text += has + "not joined the job";
+      break;
+    default:
+      finding.kind = blame.reached ? "unfinished" : "missing";
+      finding.text += blame.reached ? has + "started " + operation + ", but does not wait for its end" : no_call;
+      break;
+  }
+  finding.text += "; " + waiters(blame) + "." + does(blame.targets, blame.state);
+  if (!blame.reached && blame.targets.size() == 1) finding.text += last_call(*blame.targets.begin(), *blame.group);
+  for (const Rank rank : graph_.behind(blame.waiters, blame.targets)) finding.waiting.push_back(rank);
+  add(std::move(finding));
+}
+
+void Writer::message(const Blame& blame) {
+  const Rank target = *blame.targets.begin(), waiter = *blame.waiters.begin();
+  const bool sends = blame.wait->what == host::Waited::send;
+  const std::string what = " a message with tag " + std::to_string(blame.wait->tag) + " in " + group_text(*blame.group);
+  std::string text = who(target);
+  if (blame.state == State::dead) text += " is dead, and";
+  if (blame.state == State::left) text += " has left the job, and";
+  if (blame.state == State::stopped) text += " is stopped (kill -CONT lets it go on), and";
+  text += sends ? " has not received" + what + " from " : " has not sent" + what + " to ";
+  text += "rank " + std::to_string(waiter) + ", which waits in " + (sends ? "send" : "recv") + " (" +
+          age(blame.wait->since, snapshot().taken_at) + ")" + at(waiter, blame.wait->site, blame.wait->place) + ".";
+  const Ranks behind = graph_.behind(blame.waiters, blame.targets);
+  if (!behind.empty()) text += " Behind it " + std::string(verb(behind, "waits ", "wait ")) + list(behind) + ".";
+  Finding finding{"message", text + does(blame.targets, blame.state),     {target},
+                  {waiter},  group_name(snapshot(), blame.wait->context), -1};
+  for (const Rank rank : behind) finding.waiting.push_back(rank);
+  add(std::move(finding));
+}
+
+void Writer::circle(const std::vector<Edge>& edges) {
+  Finding finding{"deadlock", "deadlock: ", {}, {}, group_name(snapshot(), edges.front().wait->context), -1};
+  Ranks ranks;
+  for (const Edge& edge : edges) {
+    ranks.insert(edge.from);
+    finding.text += (&edge == &edges.front() ? "" : "; ") + who(edge.from) + " waits for rank " +
+                    std::to_string(edge.to) + " in " + describe(*edge.wait, snapshot()) +
+                    at(edge.from, edge.wait->site, edge.wait->place);
+  }
+  finding.ranks = listed(ranks);
+  finding.waiting = listed(graph_.behind(ranks, ranks));
+  if (!finding.waiting.empty()) finding.text += "; behind them: " + list_ranks(finding.waiting);
+  finding.text += ".";
+  add(std::move(finding));
+}
+
+/// Those in a state that explains itself, whether somebody waits for them yet or not.
+void Writer::idle(State state, const char* kind, const std::string& text) {
+  Ranks ranks;
+  for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank)
+    if (situation_.seat(rank).state == state && !blamed_.contains(rank)) ranks.insert(rank);
+  if (!ranks.empty()) add({kind, who(ranks) + verb(ranks, " is ", " are ") + text, listed(ranks), {}, {}, -1});
+}
+
+void Writer::rest() {
+  Ranks waiting;
+  for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank)
+    if (!situation_.seat(rank).waits.empty()) waiting.insert(rank);
+  if (!waiting.empty())
+    return add({"waiting",
+                list(waiting) + verb(waiting, " waits", " wait") + " for ranks that are at work in Tutti.",
+                listed(waiting),
+                {},
+                {},
+                -1});
+  if (situation_.moving)
+    return add({"moving", "the job goes on: ranks call collectives, and nobody waits for long.", {}, {}, {}, -1});
+  const auto left = [](const Seat& seat) { return seat.state == State::left; };
+  add({"idle", std::ranges::all_of(situation_.seats, left) ? "all ranks have left." : "nobody waits.", {}, {}, {}, -1});
+}
+
+std::vector<Finding> Writer::write() {
+  for (const Group& group : snapshot().groups) mismatch(group);
+  for (const Blame& one : graph_.blames()) blame(one);
+  for (const std::vector<Edge>& edges : graph_.circles()) circle(edges);
+  idle(State::dead, "dead", "dead; nobody waits for it yet.");
+  idle(State::stopped, "stopped", "stopped (kill -CONT lets it go on); nobody waits for it yet.");
+  const bool begun = std::ranges::any_of(situation_.seats, [](const Seat& seat) { return seat.pid != 0; });
+  if (begun)
+    idle(State::absent, "absent", "not in the job yet: it has not called tutti::world(). The others wait for it.");
+  if (findings_.empty()) rest();
+  return std::move(findings_);
+}
+
+}  // namespace
+
+std::vector<Finding> find(const Situation& situation, const Words& words) { return Writer(situation, words).write(); }
+
+std::string group_name(const Snapshot& snapshot, std::uint64_t context) {
+  const Group* group = snapshot.group(context);
+  if (group != nullptr && !group->name.empty()) return group->name;
+  char text[24];
+  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(context));
+  return text;
+}
+
+std::string describe(const host::Wait& wait, const Snapshot& snapshot) {
+  const std::string group = " group " + group_name(snapshot, wait.context);
+  if (wait.what != host::Waited::collective)
+    return std::string(wait.what == host::Waited::send ? "send" : "recv") + " with tag " + std::to_string(wait.tag) +
+           " in" + group;
+  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(wait.call));
+  return std::string(base::name(kind)) + " #" + std::to_string(wait.sequence) + " of" + group;
+}
+
+std::string age(std::uint64_t since, std::uint64_t now) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.1f s", since < now ? static_cast<double>(now - since) * 1e-9 : 0.0);
+  return text;
+}
+
+}  // namespace tutti::diagnose

@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What /proc says about other processes.
+#pragma once
+
+#include <sys/types.h>
+
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace tutti::diagnose {
+
+/// "/proc/PID/what".
+std::string proc(pid_t pid, const std::string& what);
+/// Where a link points; empty when it cannot be read.
+std::string read_link(const std::string& path);
+/// A whole small file; empty when it cannot be read.
+std::string read_text(const std::string& path);
+
+/// All processes that are visible here, ascending.
+std::vector<pid_t> all_processes();
+/// The letter of /proc/PID/stat: R, S, D, T (stopped), t (traced), Z …; 0 when there is no such process.
+char state_of(pid_t pid);
+/// "tutti run -n 4 ./solver", at most 80 characters.
+std::string command_of(pid_t pid);
+
+/// What one may see of a process's open files.
+enum class Access { open, denied, gone };
+/// Opens the shared memory of jobs that a process holds, by descriptor or by mapping, each file once.
+Access open_segments(pid_t pid, const std::function<void(base::Descriptor)>& use);
+
+}  // namespace tutti::diagnose

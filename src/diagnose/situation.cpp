@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnose/situation.hpp"
+
+#include <fcntl.h>
+
+#include <algorithm>
+#include <chrono>
+#include <span>
+#include <thread>
+
+#include "diagnose/proc.hpp"
+
+namespace tutti::diagnose {
+
+namespace {
+
+constexpr std::chrono::milliseconds between_looks{100};
+/// A waiting rank tells every 20 ms that it still does. One that has not for so long does something else, or is
+/// stopped.
+constexpr std::uint64_t old = 1'000'000'000;
+/// Waits that are younger say nothing.
+constexpr std::uint64_t young = 50'000'000;
+
+struct Holder {
+  bool alive = false;
+  pid_t pid = 0;
+};
+
+/// The process that holds a rank's life lock.
+Holder holder_of(int segment, Rank rank) {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = host::life_locks + rank;
+  lock.l_len = 1;
+  if (fcntl(segment, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return {};
+  return {true, std::max(lock.l_pid, 0)};
+}
+
+bool is_old(const Process& process, std::uint64_t told_at, std::uint64_t now) {
+  return told_at == 0 || (told_at < now && now - told_at > old) || process.waits.empty();
+}
+
+State state_of(const Process& process, const Holder& holder, std::uint64_t now) {
+  if (process.life == host::Life::absent) return State::absent;
+  if (process.life == host::Life::left) return State::left;
+  if (process.life == host::Life::dead || !holder.alive) return State::dead;
+  const char kernel = holder.pid != 0 ? diagnose::state_of(holder.pid) : 'S';
+  if (kernel == 'T' || kernel == 't') return State::stopped;
+  if (kernel == '\0' || kernel == 'Z' || kernel == 'X') return State::dead;
+  if (!is_old(process, process.waited_at, now)) return State::waiting;
+  return kernel == 'R' ? State::running : State::sleeping;
+}
+
+bool same(const host::Wait& a, const host::Wait& b) {
+  return a.context == b.context && a.sequence == b.sequence && a.what == b.what && a.tag == b.tag &&
+         a.since == b.since && a.blocked == b.blocked && std::ranges::equal(a.blockers, b.blockers);
+}
+
+Seat look_at(const Process& process, const Process& before, const Holder& holder, std::uint64_t now) {
+  Seat seat;
+  seat.state = state_of(process, holder, now);
+  if (seat.state != State::absent) seat.pid = holder.pid;
+  const bool frozen = seat.state == State::stopped || seat.state == State::dead;
+  if (is_old(process, process.told_at, now) && !frozen) return seat;
+  for (const host::Wait& wait : process.waits) {
+    const bool there = std::ranges::any_of(before.waits, [&](const host::Wait& other) { return same(wait, other); });
+    if (there && (frozen || (wait.since < now && now - wait.since > young))) seat.waits.push_back(wait);
+  }
+  return seat;
+}
+
+}  // namespace
+
+const char* name(State state) {
+  constexpr const char* names[] = {"not there yet", "running", "sleeping", "waiting", "stopped", "dead", "left"};
+  return names[static_cast<int>(state)];
+}
+
+Situation observe(int segment) {
+  const Snapshot before = read_snapshot(segment);
+  std::this_thread::sleep_for(between_looks);
+  Situation situation;
+  situation.snapshot = read_snapshot(segment);
+  const auto& processes = situation.snapshot.processes;
+  for (std::size_t i = 0; i < processes.size(); ++i) {
+    const Holder holder = holder_of(segment, static_cast<Rank>(i));
+    const std::uint64_t now = situation.snapshot.taken_at;
+    const Process earlier = i < before.processes.size() ? before.processes[i] : Process();
+    const Seat seat = look_at(processes[i], earlier, holder, now);
+    const bool calls = processes[i].called && (processes[i].last_sequence != earlier.last_sequence ||
+                                               processes[i].last_context != earlier.last_context);
+    situation.moving = situation.moving || calls || (seat.state == State::waiting && seat.waits.empty());
+    situation.seats.push_back(seat);
+  }
+  return situation;
+}
+
+}  // namespace tutti::diagnose

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnose/snapshot.hpp"
+
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <bit>
+#include <cerrno>
+#include <cstring>
+#include <new>
+#include <optional>
+#include <span>
+
+#include "base/clock.hpp"
+
+namespace tutti::diagnose {
+
+namespace {
+
+using host::Offset;
+
+/// A process that dies while it tells something leaves an odd version for ever; one that is busy is done in no time.
+constexpr int most_attempts = 100;
+constexpr std::uint32_t board_told = 2;  // BoardHeader::broken with its details
+constexpr std::uint32_t causes = static_cast<std::uint32_t>(Cause::interrupted) + 1;
+
+bool read_all(int file, Offset offset, std::span<std::byte> to) {
+  while (!to.empty()) {
+    const ssize_t got = pread(file, to.data(), to.size(), static_cast<off_t>(offset));
+    if (got < 0 && errno == EINTR) continue;
+    if (got <= 0) return false;
+    to = to.subspan(static_cast<std::size_t>(got));
+    offset += static_cast<Offset>(got);
+  }
+  return true;
+}
+
+/// A copy of something that lies in the file; its bytes may be anything.
+template <class T>
+class Copy {
+ public:
+  bool read(int file, Offset offset) { return read_all(file, offset, bytes_); }
+  const T& operator*() const { return *std::launder(reinterpret_cast<const T*>(bytes_)); }
+  const T* operator->() const { return &**this; }
+
+ private:
+  alignas(T) std::byte bytes_[sizeof(T)] = {};
+};
+
+[[noreturn]] void refuse(const std::string& reason) {
+  throw Error(Cause::system, "this is not the shared memory of a job: " + reason);
+}
+
+/// The header, checked.
+Copy<host::Header> read_header(int file) {
+  struct stat status {};
+  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) refuse("it is no memory");
+  Copy<host::Header> header;
+  if (!header.read(file, 0)) refuse("it is too short");
+  const std::string complaint = host::check(*header, static_cast<std::uint64_t>(status.st_size), header->job);
+  if (!complaint.empty()) refuse(complaint);
+  return header;
+}
+
+/// Text up to its zero; what is not printable is shown as a question mark.
+template <std::size_t N>
+std::string text_of(const char (&from)[N]) {
+  std::string text(from, strnlen(from, N));
+  for (char& letter : text)
+    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  return text;
+}
+
+/// What can be shown of a wait; nothing when it cannot be one.
+std::optional<host::Wait> sound(host::Wait wait, std::int32_t size) {
+  if (wait.what > host::Waited::recv || wait.blocked > static_cast<std::uint32_t>(size)) return std::nullopt;
+  if (wait.what == host::Waited::collective && static_cast<std::uint8_t>(wait.call) >= kinds) return std::nullopt;
+  const auto listed = std::span(wait.blockers).first(std::min<std::size_t>(wait.blocked, host::Wait::most_blockers));
+  if (std::ranges::any_of(listed, [size](Rank rank) { return rank < 0 || rank >= size; })) return std::nullopt;
+  wait.set_place(text_of(wait.place));
+  return wait;
+}
+
+void read_waits(int file, Offset place, std::int32_t size, Process& process) {
+  Copy<host::Waits> waits, again;
+  for (int attempt = 0; attempt < most_attempts; ++attempt) {
+    if (!waits.read(file, place) || !again.read(file, place)) return;
+    const std::uint64_t version = waits->version.load(std::memory_order_relaxed);  // relaxed: a copy of our own
+    // Equal before and after: nobody wrote while the first copy was made.
+    if (version % 2 != 0 || again->version.load(std::memory_order_relaxed) != version) continue;
+    process.told_at = waits->told_at.load(std::memory_order_relaxed);
+    process.waited_at = waits->waited_at.load(std::memory_order_relaxed);
+    process.in_flight = waits->in_flight.load(std::memory_order_relaxed);
+    const std::size_t listed = std::min<std::size_t>(process.in_flight, host::Waits::most);
+    for (const host::Wait& wait : std::span(waits->waits).first(listed))
+      if (const auto checked = sound(wait, size)) process.waits.push_back(*checked);
+    return;
+  }
+}
+
+Process read_process(int file, const host::Header& header, Rank rank) {
+  const Offset place = header.processes + static_cast<Offset>(rank) * sizeof(host::Process);
+  Process process;
+  Copy<host::Process> found;
+  if (!found.read(file, place)) return process;
+  const host::Life life = found->life.load(std::memory_order_relaxed);  // relaxed here and below: a copy of our own
+  process.life = life <= host::Life::dead ? life : host::Life::absent;
+  process.pid = std::max(found->pid, 0);
+  process.called = found->last.kind.load(std::memory_order_relaxed) < static_cast<std::uint32_t>(kinds);
+  process.last_context = found->last.context.load(std::memory_order_relaxed);
+  process.last_sequence = found->last.sequence.load(std::memory_order_relaxed);
+  read_waits(file, place + offsetof(host::Process, waits), header.size, process);
+  return process;
+}
+
+std::vector<Called> read_calls(std::span<const host::Record> first, std::span<const host::Record> second) {
+  std::vector<Called> calls;
+  for (std::size_t i = 0; i < first.size(); ++i) {
+    const host::Record& record = first[i];
+    // Written between the two copies, or not yet whole.
+    if (std::memcmp(&record, &second[i], sizeof record) != 0) continue;
+    const std::uint64_t sequence = record.sequence.load(std::memory_order_relaxed);
+    Called called{sequence - 1,
+                  static_cast<std::uint32_t>(record.signatures.load(std::memory_order_relaxed)),
+                  record.call.load(std::memory_order_relaxed),
+                  record.count.load(std::memory_order_relaxed),
+                  record.algorithm.load(std::memory_order_relaxed),
+                  record.site.load(std::memory_order_relaxed)};
+    if (sequence == 0 || static_cast<std::uint8_t>(called.call) >= kinds) continue;
+    calls.push_back(called);
+  }
+  std::ranges::sort(calls, {}, &Called::sequence);
+  return calls;
+}
+
+/// Who is in the group; false when that cannot be.
+bool read_members(int file, Offset place, const host::BoardLayout& layout, std::int32_t processes, Group& group) {
+  const std::size_t size = group.members.size();
+  Copy<host::BoardIdentity> identity;
+  std::vector<std::int32_t> world(size);
+  if (!identity.read(file, place + layout.identity) ||
+      !read_all(file, place + layout.identity + sizeof(host::BoardIdentity), std::as_writable_bytes(std::span(world))))
+    return false;
+  group.name = text_of(identity->name);
+  std::vector<bool> seen(static_cast<std::size_t>(processes));
+  for (std::size_t i = 0; i < size; ++i) {
+    const auto rank = static_cast<std::size_t>(world[i]);
+    if (world[i] < 0 || world[i] >= processes || seen[rank]) return false;
+    seen[rank] = true;
+    group.members[i].world = world[i];
+  }
+  return true;
+}
+
+void read_break(const host::BoardHeader& header, Group& group) {
+  const auto cause = header.cause.load(std::memory_order_relaxed);
+  if (header.broken.load(std::memory_order_relaxed) != board_told || cause >= causes) return;
+  const auto member = [&](Rank rank) {
+    return rank >= 0 && static_cast<std::size_t>(rank) < group.members.size() ? rank : -1;
+  };
+  group.broken = true;
+  group.cause = static_cast<Cause>(cause);
+  group.who = member(header.who.load(std::memory_order_relaxed));
+  group.whom = member(header.whom.load(std::memory_order_relaxed));
+  group.sequence = header.sequence.load(std::memory_order_relaxed);
+}
+
+/// The board there, if it is one in use; `bytes`: how much of the heap it takes.
+std::optional<Group> read_board(int file, Offset place, const host::Header& segment, std::size_t& bytes) {
+  Copy<host::BoardHeader> header;
+  if (!header.read(file, place) || header->magic.load(std::memory_order_relaxed) != host::board_magic) return {};
+  const std::int32_t size = header->size.load(std::memory_order_relaxed);
+  if (size < 1 || size > segment.size || header->users.load(std::memory_order_relaxed) < 1) return {};
+  const host::BoardLayout layout(size);
+  if (layout.bytes > segment.capacity - place) return {};
+  Group group;
+  group.context = header->context.load(std::memory_order_relaxed);
+  group.members.resize(static_cast<std::size_t>(size));
+  if (!read_members(file, place, layout, segment.size, group)) return {};
+  read_break(*header, group);
+  const std::size_t all = group.members.size() * host::records;
+  std::vector<host::Record> first(all), second(all);
+  if (!read_all(file, place + layout.records, std::as_writable_bytes(std::span(first))) ||
+      !read_all(file, place + layout.records, std::as_writable_bytes(std::span(second))))
+    return {};
+  for (std::size_t i = 0; i < group.members.size(); ++i)
+    group.members[i].calls = read_calls(std::span(first).subspan(i * host::records, host::records),
+                                        std::span(second).subspan(i * host::records, host::records));
+  bytes = layout.bytes;
+  return group;
+}
+
+/// Boards stand in no list. But each lies at a multiple of its size, rounded up to a power of two, and starts with a
+/// magic number: they are found by looking at every place where one can be. Of a board that was given back, nothing is
+/// left.
+std::vector<Group> read_groups(int file, const host::Header& header) {
+  std::vector<Group> groups;
+  const std::uint64_t step = std::bit_ceil(host::BoardLayout(2).bytes);
+  const auto up = [step](Offset offset) { return (offset + step - 1) / step * step; };
+  const Offset end = std::min<Offset>(header.heap_next.load(std::memory_order_relaxed), header.capacity);
+  for (Offset place = up(header.heap); place < end;) {
+    const off_t data = lseek(file, static_cast<off_t>(place), SEEK_DATA);  // over what was never written
+    if (data < 0 || static_cast<Offset>(data) >= end) break;
+    if (const Offset next = static_cast<Offset>(data) / step * step; next > place) {
+      place = next;
+      continue;
+    }
+    std::size_t bytes = 0;
+    std::optional<Group> group = read_board(file, place, header, bytes);
+    if (group) groups.push_back(std::move(*group));
+    place += group ? std::bit_ceil(bytes) : step;
+  }
+  return groups;
+}
+
+}  // namespace
+
+const Called* Member::find(std::uint64_t sequence) const {
+  const auto found = std::ranges::find(calls, sequence, &Called::sequence);
+  return found == calls.end() ? nullptr : &*found;
+}
+
+const Group* Snapshot::group(std::uint64_t context) const {
+  const auto found = std::ranges::find(groups, context, &Group::context);
+  return found == groups.end() ? nullptr : &*found;
+}
+
+std::uint64_t job_of(int descriptor) { return read_header(descriptor)->job; }
+
+Snapshot read_snapshot(int descriptor) {
+  const Copy<host::Header> header = read_header(descriptor);
+  Snapshot snapshot;
+  snapshot.job = header->job;
+  snapshot.groups = read_groups(descriptor, *header);
+  for (Rank rank = 0; rank < header->size; ++rank)
+    snapshot.processes.push_back(read_process(descriptor, *header, rank));
+  snapshot.taken_at = base::now();
+  return snapshot;
+}
+
+}  // namespace tutti::diagnose

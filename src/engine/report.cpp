@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What a slow wait tells `tutti why`. Nothing here runs before a wait has lasted for some tenths of a millisecond.
+#include <algorithm>
+#include <mutex>
+
+#include "engine/channel.hpp"
+#include "engine/engine.hpp"
+#include "host/waits.hpp"
+
+namespace tutti::engine {
+
+using host::Wait;
+using plan::Index;
+using plan::Verb;
+
+namespace {
+
+bool same(const Wait& a, const Wait& b) {
+  return a.context == b.context && a.sequence == b.sequence && a.what == b.what && a.tag == b.tag && a.site == b.site;
+}
+
+}  // namespace
+
+void Operation::unseen(Index index, std::vector<Rank>& ranks) const {
+  const Instruction& step = bound_->instructions[index];
+  if (step.verb != Verb::await || step.peer != plan::everyone) return blockers(index, ranks);
+  const std::uint64_t expected = word(cell_sequence(step.cell));
+  for (Rank owner = 0; owner < channel_.size(); ++owner)
+    if (owner != channel_.rank() && cell(owner, step.cell).word.load(std::memory_order_relaxed) != expected)
+      ranks.push_back(owner);
+}
+
+Wait Operation::tell() const {
+  Wait told;
+  told.context = channel_.who_.context;
+  std::vector<Rank> ranks;
+  if (!bound_->in_order)
+    for (const Index index : blocked_) unseen(index, ranks);
+  else if (!at_end())
+    unseen(at_, ranks);
+  std::sort(ranks.begin(), ranks.end());
+  ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
+  for (const Rank rank : ranks) told.add(rank);
+  if (user_lane()) {
+    const Instruction& step = bound_->instructions.front();
+    told.what = step.verb == Verb::send ? host::Waited::send : host::Waited::recv;
+    told.tag = user_tag_;
+    told.count = static_cast<std::int64_t>(step.bytes);
+    told.site = reinterpret_cast<std::uint64_t>(site_);
+    return told;
+  }
+  told.sequence = sequence_;
+  told.call = bound_->call_word;
+  told.count = bound_->description.count;
+  if (channel_.board_) {
+    const host::Record& mine = channel_.board_.record(channel_.rank(), sequence_);
+    if (mine.sequence.load(std::memory_order_relaxed) == sequence_ + 1)  // relaxed: this process wrote it
+      told.site = mine.site.load(std::memory_order_relaxed);
+  }
+  return told;
+}
+
+void Channel::tell(std::vector<Wait>& waits, const std::vector<SlowOperation>& slow) {
+  if (!lock_.try_lock()) return;
+  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
+    if (operation->finished()) continue;
+    waits.push_back(operation->tell());
+    for (const SlowOperation& one : slow) {
+      if (one.operation != operation) continue;
+      waits.back().awaited = one.awaited > 0 ? 1 : 0;
+      waits.back().set_place(one.place);
+    }
+  }
+  lock_.unlock();
+}
+
+Engine::SlowWait::~SlowWait() {
+  // Relaxed: what an earlier wait of this thread told, which then ran out of time, is to be taken back too.
+  if (noted_ || engine_.told_.load(std::memory_order_relaxed)) engine_.end(*this);
+}
+
+void Engine::SlowWait::tick() {
+  if (!noted_) engine_.note(*this);
+  engine_.tick();
+}
+
+SlowOperation& Engine::slow(const Operation& operation) {
+  const auto found = std::ranges::find_if(slow_, [&](const SlowOperation& one) { return one.operation == &operation; });
+  return found != slow_.end() ? *found : slow_.emplace_back(SlowOperation{&operation, 0, {}});
+}
+
+void Engine::note(SlowWait& wait) {
+  const std::lock_guard lock(slow_lock_);
+  for (const Operation* operation : wait.operations_)
+    if (operation != nullptr) ++slow(*operation).awaited;
+  wait.noted_ = true;
+}
+
+void Engine::end(const SlowWait& wait) {
+  const std::lock_guard lock(slow_lock_);
+  if (wait.noted_)
+    for (const Operation* operation : wait.operations_)
+      if (operation != nullptr) --slow(*operation).awaited;
+  // What is still pending was waited for in vain: it stays told, until it is done or the report has become old.
+  std::erase_if(slow_, [&](const SlowOperation& one) {
+    const auto held = std::ranges::find(wait.operations_, one.operation);
+    return one.awaited == 0 && (held == wait.operations_.end() || (*held)->finished());
+  });
+  if (!slow_.empty()) return;
+  segment().process(setup_.world_rank).waits.clear();
+  told_.store(false, std::memory_order_relaxed);  // relaxed: a hint for SlowWait
+  waits_.clear();
+}
+
+void Engine::say_place(const Operation& operation, std::string_view place) {
+  const std::lock_guard lock(slow_lock_);
+  slow(operation).place = place;
+  told_.store(true, std::memory_order_relaxed);  // relaxed: as above; the next end of a wait cleans up
+}
+
+void Engine::tell() {
+  const std::lock_guard lock(slow_lock_);
+  std::vector<Wait> waits;
+  for (Channel* channel : channels_) channel->tell(waits, slow_);
+  std::ranges::stable_partition(waits, [](const Wait& wait) { return wait.awaited != 0; });
+  const std::uint64_t now = waiting_.now();
+  for (Wait& wait : waits) {
+    const auto before = std::ranges::find_if(waits_, [&](const Wait& other) { return same(wait, other); });
+    wait.since = before != waits_.end() ? before->since : now;
+  }
+  const bool waiting = std::ranges::any_of(slow_, [](const SlowOperation& one) { return one.awaited > 0; });
+  segment().process(setup_.world_rank).waits.tell(waits, now, waiting);
+  waits_ = std::move(waits);
+  told_.store(true, std::memory_order_relaxed);  // relaxed: as above
+}
+
+}  // namespace tutti::engine

@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// hang CASE: a program that hangs, each case in its own way.
+#include <unistd.h>
+
+#include <atomic>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using tutti::Group;
+
+std::vector<double> in(3, 1.0), out(3);
+
+// The callers' names are what the test looks for: they must stay functions, and their calls must not be their last act.
+std::atomic<int> calls{0};
+
+[[gnu::noinline]] void first_step(const Group& group) {
+  group.bcast(out, 0);
+  ++calls;
+}
+[[gnu::noinline]] void second_step(const Group& group) {
+  group.allreduce(in, out, tutti::sum);
+  ++calls;
+}
+[[gnu::noinline]] void get(const Group& group, int from, std::uint32_t tag) {
+  group.recv(out, from, tag);
+  ++calls;
+}
+[[gnu::noinline]] void put(const Group& group, int to) {
+  group.send(std::vector<double>(1 << 18), to, 5);
+  ++calls;
+}
+
+void sleep_on() {
+  for (;;) pause();
+}
+void run_on() {
+  for (;;) ++calls;
+}
+
+void missing(const Group& world) {
+  first_step(world);
+  if (world.rank() != 2) second_step(world);
+  run_on();
+}
+
+void mismatch(const Group& world) {
+  try {
+    world.rank() == 1 ? first_step(world) : second_step(world);
+    world.barrier();
+  } catch (const tutti::Error&) {
+    sleep_on();
+  }
+}
+
+void calls_on(const Group& world) {
+  try {
+    for (;;) second_step(world);
+  } catch (const tutti::Error&) {
+    sleep_on();
+  }
+}
+
+void no_sender(const Group& world) {
+  if (world.rank() == 0) get(world, 1, 7);
+  if (world.rank() == 2) second_step(world);
+  sleep_on();
+}
+
+void no_receiver(const Group& world) {
+  if (world.rank() == 0) put(world, 1);
+  sleep_on();
+}
+
+void both_receive(const Group& world) { get(world, 1 - world.rank(), 7 + static_cast<std::uint32_t>(world.rank())); }
+
+/// Ranks 0 and 1 are in two groups, and begin with different ones; rank 2 waits behind them.
+void two_groups(const Group& world) {
+  const std::vector<tutti::Rank> pair{0, 1};
+  const Group all = world.dup(), two = world.subgroup(pair);
+  if (world.rank() == 0) two.barrier();
+  all.barrier();
+  if (world.rank() == 1) two.barrier();
+}
+
+void unfinished(const Group& world) {
+  static std::vector<double> much(1 << 18), sum(1 << 18);
+  tutti::Request request = world.iallreduce(much, sum, tutti::sum, {.algorithm = "ring"});
+  if (world.rank() == 1) run_on();
+  request.wait();
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::map<std::string, std::function<void(const Group&)>> cases{
+      {"missing", missing},       {"mismatch", mismatch},       {"calls", calls_on},
+      {"no_sender", no_sender},   {"no_receiver", no_receiver}, {"both_receive", both_receive},
+      {"two_groups", two_groups}, {"unfinished", unfinished},   {"sleep", [](const Group&) { sleep_on(); }},
+  };
+  if (count != 2) return 2;
+  const char* const rank = std::getenv("TUTTI_RANK");
+  if (std::string(arguments[1]) == "absent") {
+    if (rank != nullptr && std::string(rank) == "1") sleep_on();
+    second_step(tutti::world());
+    return 0;
+  }
+  const auto found = cases.find(arguments[1]);
+  if (found == cases.end()) return 2;
+  found->second(tutti::world());
+}

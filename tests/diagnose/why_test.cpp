@@ -1,0 +1,280 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Jobs that hang, each in its own way, and what `tutti why` says about them.
+#include <gtest/gtest.h>
+#include <poll.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <csignal>
+#include <cstdlib>
+#include <filesystem>
+#include <regex>
+#include <string>
+
+#include "faults/job.hpp"
+#include "running.hpp"
+
+namespace tutti::test {
+namespace {
+
+struct Answer {
+  int status = -1;
+  std::string output, errors;
+};
+
+Answer ask(const std::vector<std::string>& command) {
+  Running why(command);
+  Answer answer;
+  answer.status = why.wait(30);
+  answer.output = why.output();
+  answer.errors = why.errors();
+  return answer;
+}
+
+Answer why(const std::string& which) {
+  std::vector<std::string> command{tutti_command(), "why"};
+  if (!which.empty()) command.push_back(which);
+  return ask(command);
+}
+Answer why(pid_t pid) { return why(std::to_string(pid)); }
+
+/// A job of `hang`, and the questions about it.
+class Hang {
+ public:
+  Hang(int ranks, const std::string& how) : job_(tutti_run({"-n", std::to_string(ranks)}, {HANG_COMMAND, how})) {}
+
+  /// Asks until the answer has the text: the job needs a moment to hang.
+  ::testing::AssertionResult says(const std::string& expression) {
+    for (int attempt = 0; attempt < 100; ++attempt) {
+      last_ = why(job_.pid());
+      if (last_.status == 0 && std::regex_search(last_.output, std::regex(expression)))
+        return ::testing::AssertionSuccess();
+      poll(nullptr, 0, 50);
+    }
+    return ::testing::AssertionFailure() << "no " << expression << " in\n" << last_.output << last_.errors;
+  }
+  /// Whether the last answer has it.
+  ::testing::AssertionResult said(const std::string& expression) const {
+    if (std::regex_search(last_.output, std::regex(expression))) return ::testing::AssertionSuccess();
+    return ::testing::AssertionFailure() << "no " << expression << " in\n" << last_.output;
+  }
+  const std::string& output() const { return last_.output; }
+
+  /// From the table of the last answer.
+  pid_t pid_of(int rank) const {
+    std::smatch found;
+    const std::regex row("\n" + std::to_string(rank) + " +([0-9]+) ");
+    return std::regex_search(last_.output, found, row) ? std::stoi(found[1]) : -1;
+  }
+  std::string number() const { return last_.output.substr(4, 16); }
+  Running& job() { return job_; }
+
+ private:
+  Running job_;
+  Answer last_;
+};
+
+TEST(Why, NamesTheRankThatIsMissing) {
+  Hang hang(4, "missing");
+  ASSERT_TRUE(
+      hang.says("\nrank 2 \\(pid [0-9]+\\) has not called allreduce #2 of group world; ranks 0, 1, 3 wait for it "
+                "\\([0-9.]+ s\\) at diagnose_hang: [^;\n]*second_step[^\n]*\\+0x[0-9a-f]+\\. It runs outside Tutti"
+                "[^\n]* Its last call there was bcast #1 at diagnose_hang: [^\n]*first_step[^\n]*\\+0x[0-9a-f]+\\.\n"));
+  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +running +last: bcast #1 of group world"));
+  EXPECT_TRUE(hang.said("\n3 +[0-9]+ +waiting +allreduce #2 of group world, for rank 2 "));
+  EXPECT_TRUE(
+      hang.said("\ngroup world: ranks 0-3\n  last called allreduce #2: ranks 0, 1, 3\n  last called bcast #1: rank 2"));
+  // Whoever of the job is named, and however, it is the same job.
+  for (const int rank : {0, 2}) EXPECT_EQ(why(hang.pid_of(rank)).output.substr(0, 21), hang.output().substr(0, 21));
+  EXPECT_EQ(why(hang.number()).output.substr(0, 21), hang.output().substr(0, 21));
+  EXPECT_EQ(why("unix:@tutti-" + hang.number()).output.substr(0, 21), hang.output().substr(0, 21));
+}
+
+TEST(Why, NamesBothCallsThatDoNotMatch) {
+  Hang hang(3, "mismatch");
+  ASSERT_TRUE(
+      hang.says("\nrank 1 \\(pid [0-9]+\\) called bcast\\(3 x float64[^)]*\\) at [^\n]*first_step[^\n]*, ranks 0, 2 "
+                "called allreduce\\(3 x float64, sum[^)]*\\) at [^\n]*second_step[^\n]*: mismatch at #1 of group "
+                "world\\."));
+}
+
+TEST(Why, SeesARankThatIsStopped) {
+  Hang hang(3, "calls");
+  ASSERT_TRUE(hang.says("\nthe job goes on: "));
+  const pid_t victim = hang.pid_of(1);
+  ASSERT_GT(victim, 0);
+  kill(victim, SIGSTOP);
+  ASSERT_TRUE(hang.says("\nrank 1 \\(pid " + std::to_string(victim) + "\\) is stopped \\(kill -CONT lets it go on\\)"));
+  EXPECT_TRUE(hang.says("; (ranks 0, 2 wait|rank [02] waits) for it "));
+  EXPECT_TRUE(hang.said("\n1 +[0-9]+ +stopped "));
+  EXPECT_EQ(why(victim).output.substr(0, 21), hang.output().substr(0, 21));
+  kill(victim, SIGCONT);
+  EXPECT_TRUE(hang.says("\nthe job goes on: "));
+}
+
+TEST(Why, SeesARankThatIsDead) {
+  Hang hang(3, "calls");
+  ASSERT_TRUE(hang.says("\nthe job goes on: "));
+  const pid_t victim = hang.pid_of(1);
+  ASSERT_GT(victim, 0);
+  hang.job().signal(SIGSTOP);  // else it would end the others
+  kill(hang.pid_of(0), SIGSTOP);
+  kill(victim, SIGKILL);
+  ASSERT_TRUE(hang.says("\n1 +" + std::to_string(victim) + " +dead +last: allreduce #[0-9]+ of group world"));
+  EXPECT_TRUE(hang.says("\ngroup world is broken: rank 1 was lost\\."));
+  EXPECT_TRUE(hang.said("\nrank 1 is dead; "));
+  EXPECT_TRUE(hang.said("\nrank 0 \\(pid [0-9]+\\) is stopped "));
+  // The process is gone, but the others know that it was one of them.
+  EXPECT_EQ(why(victim).output.substr(0, 21), hang.output().substr(0, 21));
+  kill(hang.pid_of(0), SIGCONT);
+  hang.job().signal(SIGCONT);
+}
+
+TEST(Why, SeesARankThatHasNotComeYet) {
+  Hang hang(3, "absent");
+  EXPECT_TRUE(hang.says("\nrank 1 is not in the job yet: "));
+}
+
+TEST(Why, NamesPeerAndTagOfAMessageThatNobodySends) {
+  Hang hang(3, "no_sender");
+  ASSERT_TRUE(hang.says(
+      "\nrank 1 \\(pid [0-9]+\\) has not sent a message with tag 7 in group world to rank 0, which waits in "
+      "recv \\([0-9.]+ s\\) at diagnose_hang: [^\n]*get[^\n]*\\. Behind it waits rank 2\\. It sleeps outside"));
+  EXPECT_TRUE(hang.said("\nrank 1 \\(pid [0-9]+\\) has not called allreduce #1 of group world; rank 2 waits for it "));
+}
+
+TEST(Why, NamesPeerAndTagOfAMessageThatNobodyReceives) {
+  Hang hang(2, "no_receiver");
+  ASSERT_TRUE(
+      hang.says("\nrank 1 \\(pid [0-9]+\\) has not received a message with tag 5 in group world from rank 0, which "
+                "waits in send \\([0-9.]+ s\\) at diagnose_hang: [^\n]*put"));
+}
+
+TEST(Why, FindsTwoThatReceiveFromEachOther) {
+  Hang hang(2, "both_receive");
+  ASSERT_TRUE(hang.says(
+      "\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in recv with tag 7 in group world at [^\n;]*get[^\n;]*"
+      "; rank 1 \\(pid [0-9]+\\) waits for rank 0 in recv with tag 8 in group world at "));
+}
+
+TEST(Why, FindsACircleThroughTwoGroups) {
+  Hang hang(3, "two_groups");
+  ASSERT_TRUE(hang.says(
+      "\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in barrier #0 of group world/1\\.0[^;\n]*; "
+      "rank 1 \\(pid [0-9]+\\) waits for rank 0 in barrier #0 of group world/0\\.0[^;\n]*; behind them: rank 2"));
+  EXPECT_TRUE(hang.said("\ngroup world/1\\.0: ranks 0, 1\n"));
+}
+
+TEST(Why, SeesARankThatDoesNotFinishWhatItStarted) {
+  Hang hang(3, "unfinished");
+  ASSERT_TRUE(
+      hang.says("\nrank 1 \\(pid [0-9]+\\) has started allreduce #1 of group world, but does not wait for its end; "));
+}
+
+TEST(Why, SeesThatNobodyWaits) {
+  Hang hang(2, "sleep");
+  ASSERT_TRUE(hang.says("\nnobody waits\\.\n"));
+  EXPECT_TRUE(hang.said("\n0 +[0-9]+ +sleeping"));
+}
+
+TEST(Why, ListsTheJobs) {
+  Hang one(2, "sleep"), two(3, "missing");
+  ASSERT_TRUE(one.says("nobody waits"));
+  ASSERT_TRUE(two.says("has not called"));
+  const Answer list = why("");
+  EXPECT_EQ(list.status, 0);
+  EXPECT_TRUE(
+      std::regex_search(list.output, std::regex("job " + one.number() + ": 2 ranks \\(2 sleeping\\), launcher " +
+                                                std::to_string(one.job().pid()) + " \\(.*run -n 2 ")))
+      << list.output;
+  EXPECT_TRUE(
+      std::regex_search(list.output, std::regex("job " + two.number() + ": 3 ranks \\(1 running, 2 waiting\\)")))
+      << list.output;
+  one.job().signal(SIGTERM);
+  one.job().wait();
+  EXPECT_EQ(why("").output.find(one.number()), std::string::npos);
+  const Answer ended = why(one.number());
+  EXPECT_EQ(ended.status, 2);
+  EXPECT_EQ(ended.errors,
+            "tutti: there is no job " + one.number() + " on this machine; tutti why lists those there are\n");
+}
+
+/// The kernel ends the ranks of a launcher that was killed: then there is no job any more.
+TEST(Why, SaysThatTheLauncherIsGone) {
+  Hang hang(2, "sleep");
+  ASSERT_TRUE(hang.says("nobody waits"));
+  const std::string launcher = std::to_string(hang.job().pid());
+  hang.job().signal(SIGKILL);
+  hang.job().wait();
+  ASSERT_TRUE(hang.job().has_descendants(0));
+  const Answer answer = why(launcher);
+  EXPECT_EQ(answer.status, 2);
+  EXPECT_EQ(answer.errors, "tutti: there is no process " + launcher + ", and no job that is still there had one\n");
+}
+
+/// Ranks that were started without a launcher: found by the memory that they hold.
+TEST(Why, NeedsNoLauncher) {
+  faults::Job job(3, {}, [](faults::Seat& seat) {
+    const Group world = seat.world();
+    seat.ready();
+    if (seat.rank() != 1) world.barrier();
+    for (;;) pause();
+  });
+  ASSERT_TRUE(job.await_ready(20));
+  Answer answer;
+  for (int attempt = 0; attempt < 100 && answer.output.find("has not called") == std::string::npos; ++attempt)
+    answer = why(getpid());
+  EXPECT_TRUE(std::regex_search(
+      answer.output,
+      std::regex("^job [0-9a-f]{16}: 3 ranks, no launcher\nrank 1 \\(pid [0-9]+\\) has not called barrier #")))
+      << answer.output << answer.errors;
+}
+
+TEST(Why, RefusesWhatIsNoJob) {
+  for (const auto& [which, text] : std::vector<std::pair<std::string, std::string>>{
+           {std::to_string(getppid()), ") is no rank and no launcher of a job; tutti why lists the jobs there are"},
+           {"4194304", "there is no process 4194304"},
+           {"0123456789abcdef", "there is no job 0123456789abcdef on this machine"},
+           {"frobnicate", "\"frobnicate\" is no job and no process; name a job's 16 digits"},
+           {"-1", "why"},
+           {"99999999999999999999", "is no job and no process"}}) {
+    const Answer answer = why(which);
+    EXPECT_EQ(answer.status, 2) << which;
+    EXPECT_NE(answer.errors.find(text), std::string::npos) << which << ": " << answer.errors;
+    EXPECT_EQ(answer.output, "");
+  }
+}
+
+/// A copy of the command where everybody may run it, as another user when this one is root.
+TEST(Why, SaysWhoMayLook) {
+  const std::filesystem::path folder =
+      std::filesystem::temp_directory_path() / ("tutti-why-" + std::to_string(getpid()));
+  std::filesystem::create_directory(folder);
+  std::filesystem::copy_file(tutti_command(), folder / "tutti");
+  chmod(folder.c_str(), 0755);
+  Hang hang(2, "sleep");
+  ASSERT_TRUE(hang.says("nobody waits"));
+  std::vector<std::string> other;
+  if (geteuid() == 0) other = {"setpriv", "--reuid=65534", "--regid=65534", "--clear-groups"};
+  const auto ask_as_other = [&](const std::string& which) {
+    std::vector<std::string> command = other;
+    command.insert(command.end(), {folder / "tutti", "why", which});
+    return ask(command);
+  };
+  // Somebody else's process: for root's other self the job's, for everybody else the first of all.
+  const std::string process = geteuid() == 0 ? std::to_string(hang.job().pid()) : "1";
+  const Answer answer = ask_as_other(process);
+  EXPECT_EQ(answer.status, 1);
+  EXPECT_EQ(answer.errors,
+            "tutti: process " + process + " belongs to user 0; only that user and root may look into it\n");
+  if (geteuid() == 0) {
+    const Answer job = ask_as_other(hang.number());
+    EXPECT_EQ(job.status, 1);
+    EXPECT_EQ(job.errors,
+              "tutti: job " + hang.number() + " belongs to user 0; only that user and root may look into it\n");
+  }
+  std::filesystem::remove_all(folder);
+}
+
+}  // namespace
+}  // namespace tutti::test
