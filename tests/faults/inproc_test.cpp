@@ -39,10 +39,10 @@ tutti::matrix::Hooks hooks_of(Rank rank, const Scenario& scenario, Stage& stage,
     if (stage.ready == scenario.size && chances++ == scenario.step && stage.struck_at == 0)
       stage.strike(scenario.victim);
   };
-  if (scenario.blow == Blow::inside_reduction)
-    hooks.reducing = chance;
-  else
-    hooks.before_wait = chance;
+  if (scenario.blow == Blow::inside_reduction) hooks.reducing = chance;
+  // In a prefix reduction there are ranks that combine nothing.
+  const bool prefix = scenario.kind == tutti::Kind::scan || scenario.kind == tutti::Kind::exscan;
+  if (scenario.blow != Blow::inside_reduction || prefix) hooks.before_wait = chance;
   return hooks;
 }
 
