@@ -246,11 +246,27 @@ tutti_status start(const void* caller, tutti_group group, tutti_request* request
   });
 }
 
+/// The persistent form.
+template <class Make, class... Arguments>
+tutti_status init(const void* caller, tutti_group group, tutti_persistent* persistent, Make make,
+                  const Arguments&... arguments) {
+  return guarded([&] {
+    if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+    Call call = make(group, arguments...);
+    call.site = caller;
+    check_buffers(call, group);
+    new (static_cast<void*>(persistent)) Persistent(group->group.init(call));
+  });
+}
+
 }  // namespace
 
 tutti_status tutti_barrier(tutti_group group) { return run(TUTTI_CALLER, group, barrier_call); }
 tutti_status tutti_ibarrier(tutti_group group, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, barrier_call);
+}
+tutti_status tutti_barrier_init(tutti_group group, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, barrier_call);
 }
 
 tutti_status tutti_bcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root) {
@@ -259,6 +275,10 @@ tutti_status tutti_bcast(tutti_group group, void* buffer, int64_t count, tutti_t
 tutti_status tutti_ibcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
                           tutti_request* request) {
   return start(TUTTI_CALLER, group, request, bcast_call, buffer, count, type, root);
+}
+tutti_status tutti_bcast_init(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
+                              tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, bcast_call, buffer, count, type, root);
 }
 
 tutti_status tutti_reduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
@@ -269,6 +289,10 @@ tutti_status tutti_ireduce(tutti_group group, const void* in, void* out, int64_t
                            int32_t root, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::reduce, in, out, count, type, op, root);
 }
+tutti_status tutti_reduce_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                               tutti_op op, int32_t root, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_call, Kind::reduce, in, out, count, type, op, root);
+}
 
 tutti_status tutti_allreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                              tutti_op op) {
@@ -278,6 +302,10 @@ tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int6
                               tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::allreduce, in, out, count, type, op, 0);
 }
+tutti_status tutti_allreduce_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                  tutti_op op, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_call, Kind::allreduce, in, out, count, type, op, 0);
+}
 
 tutti_status tutti_scan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op) {
   return run(TUTTI_CALLER, group, reduce_call, Kind::scan, in, out, count, type, op, 0);
@@ -286,6 +314,10 @@ tutti_status tutti_iscan(tutti_group group, const void* in, void* out, int64_t c
                          tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::scan, in, out, count, type, op, 0);
 }
+tutti_status tutti_scan_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
+                             tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_call, Kind::scan, in, out, count, type, op, 0);
+}
 
 tutti_status tutti_exscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op) {
   return run(TUTTI_CALLER, group, reduce_call, Kind::exscan, in, out, count, type, op, 0);
@@ -293,6 +325,10 @@ tutti_status tutti_exscan(tutti_group group, const void* in, void* out, int64_t 
 tutti_status tutti_iexscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, tutti_op op,
                            tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::exscan, in, out, count, type, op, 0);
+}
+tutti_status tutti_exscan_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                               tutti_op op, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_call, Kind::exscan, in, out, count, type, op, 0);
 }
 
 tutti_status tutti_reduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
@@ -303,6 +339,10 @@ tutti_status tutti_ireduce_scatter_block(tutti_group group, const void* in, void
                                          tutti_op op, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_call, Kind::reduce_scatter_block, in, out, count, type, op, 0);
 }
+tutti_status tutti_reduce_scatter_block_init(tutti_group group, const void* in, void* out, int64_t count,
+                                             tutti_type type, tutti_op op, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_call, Kind::reduce_scatter_block, in, out, count, type, op, 0);
+}
 
 tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root) {
   return run(TUTTI_CALLER, group, gather_call, Kind::gather, in, out, count, type, root);
@@ -310,6 +350,10 @@ tutti_status tutti_gather(tutti_group group, const void* in, void* out, int64_t 
 tutti_status tutti_igather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root,
                            tutti_request* request) {
   return start(TUTTI_CALLER, group, request, gather_call, Kind::gather, in, out, count, type, root);
+}
+tutti_status tutti_gather_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                               int32_t root, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, gather_call, Kind::gather, in, out, count, type, root);
 }
 
 tutti_status tutti_scatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type, int32_t root) {
@@ -319,6 +363,10 @@ tutti_status tutti_iscatter(tutti_group group, const void* in, void* out, int64_
                             tutti_request* request) {
   return start(TUTTI_CALLER, group, request, scatter_call, in, out, count, type, root);
 }
+tutti_status tutti_scatter_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                int32_t root, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, scatter_call, in, out, count, type, root);
+}
 
 tutti_status tutti_allgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type) {
   return run(TUTTI_CALLER, group, gather_call, Kind::allgather, in, out, count, type, 0);
@@ -327,6 +375,10 @@ tutti_status tutti_iallgather(tutti_group group, const void* in, void* out, int6
                               tutti_request* request) {
   return start(TUTTI_CALLER, group, request, gather_call, Kind::allgather, in, out, count, type, 0);
 }
+tutti_status tutti_allgather_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                  tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, gather_call, Kind::allgather, in, out, count, type, 0);
+}
 
 tutti_status tutti_alltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type) {
   return run(TUTTI_CALLER, group, alltoall_call, in, out, count, type);
@@ -334,6 +386,10 @@ tutti_status tutti_alltoall(tutti_group group, const void* in, void* out, int64_
 tutti_status tutti_ialltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                              tutti_request* request) {
   return start(TUTTI_CALLER, group, request, alltoall_call, in, out, count, type);
+}
+tutti_status tutti_alltoall_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                 tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, alltoall_call, in, out, count, type);
 }
 
 tutti_status tutti_gatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
@@ -344,6 +400,11 @@ tutti_status tutti_igatherv(tutti_group group, const void* in, int64_t count, vo
                             const int64_t* offsets, tutti_type type, int32_t root, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, gatherv_call, Kind::gatherv, in, count, out, counts, offsets, type, root);
 }
+tutti_status tutti_gatherv_init(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                                const int64_t* offsets, tutti_type type, int32_t root, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, gatherv_call, Kind::gatherv, in, count, out, counts, offsets, type,
+              root);
+}
 
 tutti_status tutti_scatterv(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets, void* out,
                             int64_t count, tutti_type type, int32_t root) {
@@ -353,6 +414,11 @@ tutti_status tutti_iscatterv(tutti_group group, const void* in, const int64_t* c
                              void* out, int64_t count, tutti_type type, int32_t root, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, scatterv_call, in, counts, offsets, out, count, type, root);
 }
+tutti_status tutti_scatterv_init(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets,
+                                 void* out, int64_t count, tutti_type type, int32_t root,
+                                 tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, scatterv_call, in, counts, offsets, out, count, type, root);
+}
 
 tutti_status tutti_allgatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
                               const int64_t* offsets, tutti_type type) {
@@ -361,6 +427,11 @@ tutti_status tutti_allgatherv(tutti_group group, const void* in, int64_t count, 
 tutti_status tutti_iallgatherv(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
                                const int64_t* offsets, tutti_type type, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, gatherv_call, Kind::allgatherv, in, count, out, counts, offsets, type, 0);
+}
+tutti_status tutti_allgatherv_init(tutti_group group, const void* in, int64_t count, void* out, const int64_t* counts,
+                                   const int64_t* offsets, tutti_type type, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, gatherv_call, Kind::allgatherv, in, count, out, counts, offsets, type,
+              0);
 }
 
 tutti_status tutti_alltoallv(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
@@ -373,6 +444,12 @@ tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* 
   return start(TUTTI_CALLER, group, request, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
                recv_offsets, type);
 }
+tutti_status tutti_alltoallv_init(tutti_group group, const void* in, const int64_t* send_counts,
+                                  const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                  const int64_t* recv_offsets, tutti_type type, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+              recv_offsets, type);
+}
 
 tutti_status tutti_reduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts, tutti_type type,
                                   tutti_op op) {
@@ -381,4 +458,8 @@ tutti_status tutti_reduce_scatter(tutti_group group, const void* in, void* out, 
 tutti_status tutti_ireduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts, tutti_type type,
                                    tutti_op op, tutti_request* request) {
   return start(TUTTI_CALLER, group, request, reduce_scatter_call, in, out, counts, type, op);
+}
+tutti_status tutti_reduce_scatter_init(tutti_group group, const void* in, void* out, const int64_t* counts,
+                                       tutti_type type, tutti_op op, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, group, persistent, reduce_scatter_call, in, out, counts, type, op);
 }

@@ -55,6 +55,13 @@ inline Request& request_of(tutti_request* request) {
   return *reinterpret_cast<Request*>(request);
 }
 
+/// The same for a persistent collective.
+inline Persistent& persistent_of(tutti_persistent* persistent) {
+  static_assert(sizeof(Persistent) == sizeof(tutti_persistent) && alignof(Persistent) == alignof(tutti_persistent));
+  if (persistent == nullptr) refuse("the collective is NULL; pass the address of a tutti_persistent");
+  return *reinterpret_cast<Persistent*>(persistent);
+}
+
 /// A type as the engine sees it. Throws Error (usage) for what is not a type.
 struct ElementType {
   Type type;

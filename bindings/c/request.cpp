@@ -64,3 +64,29 @@ tutti_status tutti_request_fd(tutti_request* request, int* fd) {
     *fd = request_of(request).fileno();
   });
 }
+
+tutti_status tutti_start(tutti_persistent* persistent) {
+  return guarded([&] { persistent_of(persistent).start(); });
+}
+
+tutti_status tutti_run(tutti_persistent* persistent) {
+  return guarded([&] { persistent_of(persistent).run(); });
+}
+
+tutti_status tutti_persistent_wait(tutti_persistent* persistent, int64_t timeout_ns) {
+  return guarded([&] {
+    Persistent& waited = persistent_of(persistent);
+    timeout_ns < 0 ? waited.wait() : waited.wait(Duration(timeout_ns));
+  });
+}
+
+tutti_status tutti_persistent_test(tutti_persistent* persistent, int* done) {
+  return guarded([&] {
+    if (done == nullptr) refuse("tutti_persistent_test: nowhere to put the answer; pass the address of an int");
+    *done = persistent_of(persistent).test() ? 1 : 0;
+  });
+}
+
+tutti_status tutti_persistent_free(tutti_persistent* persistent) {
+  return guarded([&] { persistent_of(persistent) = Persistent(); });
+}

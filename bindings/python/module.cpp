@@ -67,6 +67,14 @@ std::unique_ptr<Started> start(const Group& group, int kind, nb::object send, nb
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
 
+template <class... Rest>
+std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+  nb::object result = recv;
+  auto prepared =
+      std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
+  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result));
+}
+
 std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
@@ -133,11 +141,18 @@ void define_group(nb::module_& module) {
                     "Runs a collective.");
   define_collective(group, "start", &start<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Starts a collective.");
+  define_collective(group, "init", &init<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+                    "Makes a collective ready for many calls.");
   module.def(
       "world", [] { return without_gil([] { return world(); }); }, "All processes of the job.");
 }
 
 void define_request(nb::module_& module) {
+  nb::class_<Repeated>(module, "Persistent", "A collective that is called again and again.")
+      .def("start", &Repeated::start, "Calls it once more.")
+      .def("wait", &Repeated::wait, "timeout"_a = nb::none(), "The result, once complete.")
+      .def("test", &Repeated::test, "Whether it is complete.")
+      .def("fileno", &Repeated::fileno, "A descriptor that becomes readable when it is complete.");
   nb::class_<Started>(module, "Request", "A started operation, as the engine sees it.")
       .def("wait", &Started::wait, "timeout"_a = nb::none(), "The result, once complete.")
       .def("test", &Started::test, "Whether it is complete.")

@@ -73,19 +73,22 @@ void wait(Request& request, Seconds timeout) {
       });
 }
 
-Started::Started(Request request, std::unique_ptr<Prepared> prepared, nb::object result)
-    : result_(std::move(result)), prepared_(std::move(prepared)), pending_(std::move(request)) {}
-
-Started::~Started() {
-  if (!pending_.request) return;
+/// Like the C++ destructor of a pending request, but Ctrl-C works.
+static void wait_unasked(Request& request) {
   try {
-    // Like the C++ destructor, but Ctrl-C works. One that had a time-out is given up.
-    if (!given_up_) python::wait(pending_.request, std::nullopt);
+    python::wait(request, std::nullopt);
   } catch (nb::python_error& raised) {
     raised.discard_as_unraisable("a tutti.Request that was dropped while pending");
   } catch (const Error&) {
     // Whoever drops a request does not want to know.
   }
+}
+
+Started::Started(Request request, std::unique_ptr<Prepared> prepared, nb::object result)
+    : result_(std::move(result)), prepared_(std::move(prepared)), pending_(std::move(request)) {}
+
+Started::~Started() {
+  if (pending_.request && !given_up_) wait_unasked(pending_.request);  // one that had a time-out is given up
 }
 
 /// Runs `work`, which may end the operation one way or the other, and remembers how it ended.
@@ -155,6 +158,40 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
   }
   if (raised) std::rethrow_exception(raised);
   return found;
+}
+
+Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb::object result)
+    : result_(std::move(result)), prepared_(std::move(prepared)), persistent_(std::move(persistent)) {}
+
+Repeated::~Repeated() {
+  if (persistent_.pending() && !persistent_.request().operation()->timed_out()) wait_unasked(persistent_.request());
+  const nb::gil_scoped_release without_gil;
+  persistent_ = Persistent();
+}
+
+void Repeated::start() {
+  const nb::gil_scoped_release without_gil;
+  persistent_.start();
+}
+
+nb::object Repeated::wait(Seconds timeout) {
+  python::wait(persistent_.request(), timeout);
+  prepared_->rethrow();
+  return result_;
+}
+
+bool Repeated::test() {
+  {
+    const nb::gil_scoped_release without_gil;
+    if (!persistent_.test()) return false;
+  }
+  prepared_->rethrow();
+  return true;
+}
+
+int Repeated::fileno() {
+  const nb::gil_scoped_release without_gil;
+  return persistent_.fileno();
 }
 
 }  // namespace tutti::python

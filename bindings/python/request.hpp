@@ -10,6 +10,7 @@
 #include <vector>
 
 #include "prepared.hpp"
+#include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
 
 namespace tutti::python {
@@ -55,6 +56,26 @@ class Started {
   std::exception_ptr failure_;
   bool given_up_ = false;  // a time-out or a signal ended a wait: dropping it does not block
   Pending pending_;        // last: its operation ends before its buffers go
+};
+
+/// A persistent collective in Python's hands: it keeps its buffers alive.
+class Repeated {
+ public:
+  Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nanobind::object result);
+  Repeated(const Repeated&) = delete;
+  Repeated& operator=(const Repeated&) = delete;
+  ~Repeated();
+
+  void start();
+  /// The result, once complete.
+  nanobind::object wait(Seconds timeout);
+  bool test();
+  int fileno();
+
+ private:
+  nanobind::object result_;
+  std::unique_ptr<Prepared> prepared_;
+  Persistent persistent_;  // last: its operation ends before its buffers go
 };
 
 }  // namespace tutti::python

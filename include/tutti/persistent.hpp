@@ -49,6 +49,8 @@ class TUTTI_API Persistent {
   void wait(Duration timeout) { request_.wait(timeout); }
   bool wait_for(Duration timeout) { return request_.wait_for(timeout); }
   int fileno() { return request_.fileno(); }
+  /// What is under way, empty when nothing is; for the language bindings, which leave it where it is.
+  Request& request() noexcept { return request_; }
 
  private:
   const job::Prepared& startable() const;

@@ -53,6 +53,13 @@ typedef struct tutti_request {
   void* operation;
 } tutti_request;
 
+/* A collective that is called again and again with the same buffers: made by the _init forms, which communicate
+ * nothing, given back by tutti_persistent_free. {NULL, NULL} when there is none. It may be moved, not shared. */
+typedef struct tutti_persistent {
+  void* collective;
+  void* operation;
+} tutti_persistent;
+
 /* What one element is: one of these, or tutti_type_opaque(bytes). */
 typedef uint64_t tutti_type;
 #define TUTTI_INT8 ((tutti_type)1)
@@ -165,11 +172,14 @@ TUTTI_C_API tutti_status tutti_choose(tutti_group group, const char* collective,
 /* Returns when all ranks have called it. */
 TUTTI_C_API tutti_status tutti_barrier(tutti_group group);
 TUTTI_C_API tutti_status tutti_ibarrier(tutti_group group, tutti_request* request);
+TUTTI_C_API tutti_status tutti_barrier_init(tutti_group group, tutti_persistent* persistent);
 
 /* buffer: count elements; the root's are sent, everybody else's filled. Agreed: count, type, root. */
 TUTTI_C_API tutti_status tutti_bcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root);
 TUTTI_C_API tutti_status tutti_ibcast(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
                                       tutti_request* request);
+TUTTI_C_API tutti_status tutti_bcast_init(tutti_group group, void* buffer, int64_t count, tutti_type type, int32_t root,
+                                          tutti_persistent* persistent);
 
 /* out[i] = in[i] of rank 0 op in[i] of rank 1 ... at the root; out is not used elsewhere. in, out: count elements.
  * TUTTI_IN_PLACE at the root: its contribution is in out. Agreed: count, type, op, root. */
@@ -177,12 +187,16 @@ TUTTI_C_API tutti_status tutti_reduce(tutti_group group, const void* in, void* o
                                       tutti_op op, int32_t root);
 TUTTI_C_API tutti_status tutti_ireduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                        tutti_op op, int32_t root, tutti_request* request);
+TUTTI_C_API tutti_status tutti_reduce_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                           tutti_op op, int32_t root, tutti_persistent* persistent);
 
 /* The same on all ranks. TUTTI_IN_PLACE on all of them: the contribution is in out. Agreed: count, type, op. */
 TUTTI_C_API tutti_status tutti_allreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                          tutti_op op);
 TUTTI_C_API tutti_status tutti_iallreduce(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                           tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_allreduce_init(tutti_group group, const void* in, void* out, int64_t count,
+                                              tutti_type type, tutti_op op, tutti_persistent* persistent);
 
 /* out[i] = in[i] of rank 0 op ... op in[i] of this rank. in, out: count elements. TUTTI_IN_PLACE: the contribution is
  * in out. Agreed: count, type, op. */
@@ -190,12 +204,16 @@ TUTTI_C_API tutti_status tutti_scan(tutti_group group, const void* in, void* out
                                     tutti_op op);
 TUTTI_C_API tutti_status tutti_iscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                      tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_scan_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                         tutti_op op, tutti_persistent* persistent);
 
 /* The same without this rank's own in; rank 0's out stays as it is. */
 TUTTI_C_API tutti_status tutti_exscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                       tutti_op op);
 TUTTI_C_API tutti_status tutti_iexscan(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                        tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_exscan_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                           tutti_op op, tutti_persistent* persistent);
 
 /* out = block `rank` of what everybody's in is combined to. in: size blocks of count elements; out: count.
  * TUTTI_IN_PLACE: the blocks are in out, and the result goes to its beginning. Agreed: count, type, op. */
@@ -203,6 +221,8 @@ TUTTI_C_API tutti_status tutti_reduce_scatter_block(tutti_group group, const voi
                                                     tutti_type type, tutti_op op);
 TUTTI_C_API tutti_status tutti_ireduce_scatter_block(tutti_group group, const void* in, void* out, int64_t count,
                                                      tutti_type type, tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_reduce_scatter_block_init(tutti_group group, const void* in, void* out, int64_t count,
+                                                         tutti_type type, tutti_op op, tutti_persistent* persistent);
 
 /* The root's out = everybody's in, by rank. in: count elements; out: size * count at the root, not used elsewhere.
  * TUTTI_IN_PLACE at the root: its block already lies in out. Agreed: count, type, root. */
@@ -210,6 +230,8 @@ TUTTI_C_API tutti_status tutti_gather(tutti_group group, const void* in, void* o
                                       int32_t root);
 TUTTI_C_API tutti_status tutti_igather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                        int32_t root, tutti_request* request);
+TUTTI_C_API tutti_status tutti_gather_init(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
+                                           int32_t root, tutti_persistent* persistent);
 
 /* out = the root's block for this rank. in: size * count elements at the root, not used elsewhere; out: count.
  * TUTTI_IN_PLACE as out at the root: its block stays in in. Agreed: count, type, root. */
@@ -217,18 +239,24 @@ TUTTI_C_API tutti_status tutti_scatter(tutti_group group, const void* in, void* 
                                        int32_t root);
 TUTTI_C_API tutti_status tutti_iscatter(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                         int32_t root, tutti_request* request);
+TUTTI_C_API tutti_status tutti_scatter_init(tutti_group group, const void* in, void* out, int64_t count,
+                                            tutti_type type, int32_t root, tutti_persistent* persistent);
 
 /* Everybody's out = everybody's in, by rank. in: count elements; out: size * count.
  * TUTTI_IN_PLACE on all ranks: each block already lies in out. Agreed: count, type. */
 TUTTI_C_API tutti_status tutti_allgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type);
 TUTTI_C_API tutti_status tutti_iallgather(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                           tutti_request* request);
+TUTTI_C_API tutti_status tutti_allgather_init(tutti_group group, const void* in, void* out, int64_t count,
+                                              tutti_type type, tutti_persistent* persistent);
 
 /* Block j of in goes to rank j, block i of out comes from rank i. in, out: size blocks of count elements.
  * TUTTI_IN_PLACE on all ranks: out is also what is sent. Agreed: count, type. */
 TUTTI_C_API tutti_status tutti_alltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type);
 TUTTI_C_API tutti_status tutti_ialltoall(tutti_group group, const void* in, void* out, int64_t count, tutti_type type,
                                          tutti_request* request);
+TUTTI_C_API tutti_status tutti_alltoall_init(tutti_group group, const void* in, void* out, int64_t count,
+                                             tutti_type type, tutti_persistent* persistent);
 
 /* ---- Collectives with a count per rank. counts, offsets: size numbers; offsets NULL: blocks lie side by side. ---- */
 
@@ -240,6 +268,9 @@ TUTTI_C_API tutti_status tutti_gatherv(tutti_group group, const void* in, int64_
 TUTTI_C_API tutti_status tutti_igatherv(tutti_group group, const void* in, int64_t count, void* out,
                                         const int64_t* counts, const int64_t* offsets, tutti_type type, int32_t root,
                                         tutti_request* request);
+TUTTI_C_API tutti_status tutti_gatherv_init(tutti_group group, const void* in, int64_t count, void* out,
+                                            const int64_t* counts, const int64_t* offsets, tutti_type type,
+                                            int32_t root, tutti_persistent* persistent);
 
 /* out = counts[rank] elements of the root's in at offsets[rank]. count: the elements of out, as the root's counts have
  * it. in, counts and offsets matter at the root alone. TUTTI_IN_PLACE as out at the root: its block stays in in (count
@@ -250,6 +281,9 @@ TUTTI_C_API tutti_status tutti_scatterv(tutti_group group, const void* in, const
 TUTTI_C_API tutti_status tutti_iscatterv(tutti_group group, const void* in, const int64_t* counts,
                                          const int64_t* offsets, void* out, int64_t count, tutti_type type,
                                          int32_t root, tutti_request* request);
+TUTTI_C_API tutti_status tutti_scatterv_init(tutti_group group, const void* in, const int64_t* counts,
+                                             const int64_t* offsets, void* out, int64_t count, tutti_type type,
+                                             int32_t root, tutti_persistent* persistent);
 
 /* Everybody's out = everybody's in: counts[r] elements of rank r at offsets[r]. count: the elements of in, as in
  * counts[rank]. TUTTI_IN_PLACE on all ranks: each block already lies in out (count is not looked at). Agreed: counts,
@@ -259,6 +293,9 @@ TUTTI_C_API tutti_status tutti_allgatherv(tutti_group group, const void* in, int
 TUTTI_C_API tutti_status tutti_iallgatherv(tutti_group group, const void* in, int64_t count, void* out,
                                            const int64_t* counts, const int64_t* offsets, tutti_type type,
                                            tutti_request* request);
+TUTTI_C_API tutti_status tutti_allgatherv_init(tutti_group group, const void* in, int64_t count, void* out,
+                                               const int64_t* counts, const int64_t* offsets, tutti_type type,
+                                               tutti_persistent* persistent);
 
 /* send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i] of
  * out. TUTTI_IN_PLACE on all ranks: out is also what is sent, by recv_counts and recv_offsets. Agreed: type; each
@@ -269,6 +306,10 @@ TUTTI_C_API tutti_status tutti_alltoallv(tutti_group group, const void* in, cons
 TUTTI_C_API tutti_status tutti_ialltoallv(tutti_group group, const void* in, const int64_t* send_counts,
                                           const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                           const int64_t* recv_offsets, tutti_type type, tutti_request* request);
+TUTTI_C_API tutti_status tutti_alltoallv_init(tutti_group group, const void* in, const int64_t* send_counts,
+                                              const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                              const int64_t* recv_offsets, tutti_type type,
+                                              tutti_persistent* persistent);
 
 /* out = this rank's block of what everybody's in is combined to: counts[r] elements for rank r, side by side in in.
  * TUTTI_IN_PLACE: the blocks are in out, and the result goes to its beginning. Agreed: counts, type, op. */
@@ -276,6 +317,8 @@ TUTTI_C_API tutti_status tutti_reduce_scatter(tutti_group group, const void* in,
                                               tutti_type type, tutti_op op);
 TUTTI_C_API tutti_status tutti_ireduce_scatter(tutti_group group, const void* in, void* out, const int64_t* counts,
                                                tutti_type type, tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_reduce_scatter_init(tutti_group group, const void* in, void* out, const int64_t* counts,
+                                                   tutti_type type, tutti_op op, tutti_persistent* persistent);
 
 /* ---- Between two ranks. Messages of one sender, receiver and tag arrive in order. Nothing to agree on. ---- */
 
@@ -311,6 +354,17 @@ TUTTI_C_API tutti_status tutti_request_free(tutti_request* request);
 /* A descriptor that becomes readable when the operation is complete; it belongs to the request: do not close it.
  * Asking for it starts the library's progress thread. Errors: TUTTI_USAGE for an empty request, TUTTI_SYSTEM. */
 TUTTI_C_API tutti_status tutti_request_fd(tutti_request* request, int* fd);
+
+/* Starts a persistent collective: one call of it on all ranks, which may use any form. Its plan was made by the _init
+ * form; its buffers belong to it until a wait has returned. Errors: TUTTI_USAGE while it is under way. */
+TUTTI_C_API tutti_status tutti_start(tutti_persistent* persistent);
+/* As tutti_wait and tutti_test. At once when it was not started. */
+TUTTI_C_API tutti_status tutti_persistent_wait(tutti_persistent* persistent, int64_t timeout_ns);
+TUTTI_C_API tutti_status tutti_persistent_test(tutti_persistent* persistent, int* done);
+/* tutti_start and tutti_persistent_wait in one, as fast as can be; the job's time limit holds. */
+TUTTI_C_API tutti_status tutti_run(tutti_persistent* persistent);
+/* Waits for it, as tutti_request_free, and sets it to {NULL, NULL}. */
+TUTTI_C_API tutti_status tutti_persistent_free(tutti_persistent* persistent);
 
 #ifdef __cplusplus
 }

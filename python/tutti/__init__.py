@@ -30,7 +30,7 @@ from tutti.operations import (
     located,
     op,
 )
-from tutti.requests import Request, wait_all, wait_any
+from tutti.requests import Persistent, Request, wait_all, wait_any
 
 __version__ = _core.version
 __all__ = [
@@ -51,6 +51,7 @@ __all__ = [
     "Mismatch",
     "Operation",
     "PeerLost",
+    "Persistent",
     "Request",
     "Timeout",
     "located",

@@ -17,7 +17,7 @@ import numpy as np
 
 from tutti.errors import Error
 from tutti.operations import SUM, Operation
-from tutti.requests import Request
+from tutti.requests import Persistent, Request
 
 # The engine's numbers of the collectives.
 _BARRIER, _BCAST, _REDUCE, _ALLREDUCE, _GATHER, _GATHERV = range(6)
@@ -80,6 +80,9 @@ class Collectives:
     def _start(self, kind, send, recv, op=None, root=0, algorithm="", *counts) -> Request:
         return Request(self._handle.start(kind, send, recv, op, root, algorithm, *counts))
 
+    def _init(self, kind, send, recv, op=None, root=0, algorithm="", *counts) -> Persistent:
+        return Persistent(self._handle.init(kind, send, recv, op, root, algorithm, *counts))
+
     def barrier(self, *, algorithm: str = "") -> None:
         """Returns when all ranks have called it."""
         self._run(_BARRIER, None, None, None, 0, algorithm)
@@ -87,6 +90,10 @@ class Collectives:
     def ibarrier(self, *, algorithm: str = "") -> Request:
         """Starts a `barrier`."""
         return self._start(_BARRIER, None, None, None, 0, algorithm)
+
+    def barrier_init(self, *, algorithm: str = "") -> Persistent:
+        """Makes a `barrier` of these buffers ready for many calls."""
+        return self._init(_BARRIER, None, None, None, 0, algorithm)
 
     def bcast(self, buffer, root: int = 0, *, algorithm: str = ""):
         """Gives everybody the root's elements and returns buffer.
@@ -98,6 +105,10 @@ class Collectives:
     def ibcast(self, buffer, root: int = 0, *, algorithm: str = "") -> Request:
         """Starts a `bcast`."""
         return self._start(_BCAST, None, buffer, None, root, algorithm)
+
+    def bcast_init(self, buffer, root: int = 0, *, algorithm: str = "") -> Persistent:
+        """Makes a `bcast` of these buffers ready for many calls."""
+        return self._init(_BCAST, None, buffer, None, root, algorithm)
 
     def _reduce(self, kind, send, recv, op, root, algorithm):
         send, same = _sendable(send), recv is send
@@ -119,6 +130,10 @@ class Collectives:
         """Starts an `allreduce`."""
         return self._start(*self._reduce(_ALLREDUCE, send, recv, op, 0, algorithm))
 
+    def allreduce_init(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Persistent:
+        """Makes an `allreduce` of these buffers ready for many calls."""
+        return self._init(*self._reduce(_ALLREDUCE, send, recv, op, 0, algorithm))
+
     def reduce(self, send, recv=None, op: Operation = SUM, root: int = 0, *, algorithm: str = ""):
         """Combines everybody's arrays element by element and returns recv at the root, None elsewhere.
 
@@ -131,6 +146,10 @@ class Collectives:
         """Starts a `reduce`."""
         return self._start(*self._reduce(_REDUCE, send, recv, op, root, algorithm))
 
+    def reduce_init(self, send, recv=None, op: Operation = SUM, root: int = 0, *, algorithm: str = "") -> Persistent:
+        """Makes a `reduce` of these buffers ready for many calls."""
+        return self._init(*self._reduce(_REDUCE, send, recv, op, root, algorithm))
+
     def scan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
         """Combines the arrays of ranks 0 up to this one element by element and returns recv.
 
@@ -141,6 +160,10 @@ class Collectives:
     def iscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
         """Starts a `scan`."""
         return self._start(*self._reduce(_SCAN, send, recv, op, 0, algorithm))
+
+    def scan_init(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Persistent:
+        """Makes a `scan` of these buffers ready for many calls."""
+        return self._init(*self._reduce(_SCAN, send, recv, op, 0, algorithm))
 
     def exscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
         """Combines the arrays of the ranks before this one element by element and returns recv.
@@ -153,6 +176,10 @@ class Collectives:
     def iexscan(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
         """Starts an `exscan`."""
         return self._start(*self._reduce(_EXSCAN, send, recv, op, 0, algorithm))
+
+    def exscan_init(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Persistent:
+        """Makes an `exscan` of these buffers ready for many calls."""
+        return self._init(*self._reduce(_EXSCAN, send, recv, op, 0, algorithm))
 
     def _share(self, name, send):
         """A new array for one of the blocks of send, one for each rank."""
@@ -180,6 +207,10 @@ class Collectives:
         """Starts a `reduce_scatter_block`."""
         return self._start(*self._reduce_scatter_block(send, recv, op, algorithm))
 
+    def reduce_scatter_block_init(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Persistent:
+        """Makes a `reduce_scatter_block` of these buffers ready for many calls."""
+        return self._init(*self._reduce_scatter_block(send, recv, op, algorithm))
+
     def _reduce_scatter(self, send, recv, counts, op, algorithm):
         send, same, counts = _sendable(send), recv is send, _numbers(counts)
         if recv is None:
@@ -202,6 +233,12 @@ class Collectives:
         """Starts a `reduce_scatter`."""
         return self._start(*self._reduce_scatter(send, recv, counts, op, algorithm))
 
+    def reduce_scatter_init(
+        self, send, recv=None, counts=None, op: Operation = SUM, *, algorithm: str = ""
+    ) -> Persistent:
+        """Makes a `reduce_scatter` of these buffers ready for many calls."""
+        return self._init(*self._reduce_scatter(send, recv, counts, op, algorithm))
+
     def _gather(self, kind, send, recv, root, algorithm):
         send = _sendable(send)
         if kind == _GATHER and self.rank != root:
@@ -223,6 +260,10 @@ class Collectives:
         """Starts a `gather`."""
         return self._start(*self._gather(_GATHER, send, recv, root, algorithm))
 
+    def gather_init(self, send, recv=None, root: int = 0, *, algorithm: str = "") -> Persistent:
+        """Makes a `gather` of these buffers ready for many calls."""
+        return self._init(*self._gather(_GATHER, send, recv, root, algorithm))
+
     def allgather(self, send, recv=None, *, algorithm: str = ""):
         """Collects everybody's arrays by rank and returns recv, on all ranks.
 
@@ -234,6 +275,10 @@ class Collectives:
     def iallgather(self, send, recv=None, *, algorithm: str = "") -> Request:
         """Starts an `allgather`."""
         return self._start(*self._gather(_ALLGATHER, send, recv, 0, algorithm))
+
+    def allgather_init(self, send, recv=None, *, algorithm: str = "") -> Persistent:
+        """Makes an `allgather` of these buffers ready for many calls."""
+        return self._init(*self._gather(_ALLGATHER, send, recv, 0, algorithm))
 
     def _scatter(self, send, recv, root, algorithm):
         if self.rank != root:
@@ -255,6 +300,10 @@ class Collectives:
         """Starts a `scatter`."""
         return self._start(*self._scatter(send, recv, root, algorithm))
 
+    def scatter_init(self, send=None, recv=None, root: int = 0, *, algorithm: str = "") -> Persistent:
+        """Makes a `scatter` of these buffers ready for many calls."""
+        return self._init(*self._scatter(send, recv, root, algorithm))
+
     def _alltoall(self, send, recv, algorithm):
         send = _sendable(send)
         if recv is None:
@@ -273,6 +322,10 @@ class Collectives:
     def ialltoall(self, send, recv=None, *, algorithm: str = "") -> Request:
         """Starts an `alltoall`."""
         return self._start(*self._alltoall(send, recv, algorithm))
+
+    def alltoall_init(self, send, recv=None, *, algorithm: str = "") -> Persistent:
+        """Makes an `alltoall` of these buffers ready for many calls."""
+        return self._init(*self._alltoall(send, recv, algorithm))
 
     def _gatherv(self, kind, send, recv, counts, offsets, root, algorithm):
         send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
@@ -295,6 +348,12 @@ class Collectives:
         """Starts a `gatherv`."""
         return self._start(*self._gatherv(_GATHERV, send, recv, counts, offsets, root, algorithm))
 
+    def gatherv_init(
+        self, send, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""
+    ) -> Persistent:
+        """Makes a `gatherv` of these buffers ready for many calls."""
+        return self._init(*self._gatherv(_GATHERV, send, recv, counts, offsets, root, algorithm))
+
     def allgatherv(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = ""):
         """Collects arrays of different lengths and returns recv, on all ranks.
 
@@ -306,6 +365,10 @@ class Collectives:
     def iallgatherv(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = "") -> Request:
         """Starts an `allgatherv`."""
         return self._start(*self._gatherv(_ALLGATHERV, send, recv, counts, offsets, 0, algorithm))
+
+    def allgatherv_init(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = "") -> Persistent:
+        """Makes an `allgatherv` of these buffers ready for many calls."""
+        return self._init(*self._gatherv(_ALLGATHERV, send, recv, counts, offsets, 0, algorithm))
 
     def _scatterv(self, send, recv, counts, offsets, root, algorithm):
         if self.rank != root:
@@ -331,6 +394,12 @@ class Collectives:
     ) -> Request:
         """Starts a `scatterv`."""
         return self._start(*self._scatterv(send, recv, counts, offsets, root, algorithm))
+
+    def scatterv_init(
+        self, send=None, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""
+    ) -> Persistent:
+        """Makes a `scatterv` of these buffers ready for many calls."""
+        return self._init(*self._scatterv(send, recv, counts, offsets, root, algorithm))
 
     def _alltoallv(self, send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm):
         send = _sendable(send)
@@ -374,6 +443,20 @@ class Collectives:
         return self._start(
             *self._alltoallv(send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm)
         )
+
+    def alltoallv_init(
+        self,
+        send,
+        send_counts,
+        recv=None,
+        recv_counts=None,
+        send_offsets=None,
+        recv_offsets=None,
+        *,
+        algorithm: str = "",
+    ) -> Persistent:
+        """Makes an `alltoallv` of these buffers ready for many calls."""
+        return self._init(*self._alltoallv(send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm))
 
     def send(self, data, to: int, tag: int = 0) -> None:
         """Sends elements to another rank, whose `recv` has the same length, type and tag. Messages stay in order."""

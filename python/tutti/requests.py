@@ -66,6 +66,32 @@ class Request:
             loop.remove_reader(descriptor)
 
 
+class Persistent(Request):
+    """A collective that is called again and again with the same buffers: plan, buffers and peers are fixed once, by the
+    ``_init`` form, which communicates nothing. Each start counts as one call of it on all ranks, in whatever form.
+
+        total = group.allreduce_init(send, recv)
+        for step in range(steps):
+            total.start()
+            compute()
+            total.wait()
+
+    Between start and the end of wait the buffers belong to the operation. Waiting for one that was not started returns
+    at once.
+    """
+
+    __slots__ = ()
+
+    def start(self) -> None:
+        """Calls the collective once more. Raises `Error` while it is under way."""
+        self._handle.start()
+
+    def run(self, timeout: float | None = None):
+        """start and wait in one."""
+        self.start()
+        return self.wait(timeout)
+
+
 def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
     """Waits for all and returns their results in order.
 

@@ -27,6 +27,7 @@ void check_collectives(tutti_group group);
 void check_varying(tutti_group group);
 void check_reductions(tutti_group group);
 void check_scans(tutti_group group);
+void check_persistent(tutti_group group);
 void check_groups(tutti_group world);
 void check_requests(tutti_group group);
 void check_errors(tutti_group world);

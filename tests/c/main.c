@@ -17,6 +17,7 @@ int main(void) {
   check_varying(world);
   check_reductions(world);
   check_scans(world);
+  check_persistent(world);
   check_groups(world);
   check_requests(world);
   check_errors(world);

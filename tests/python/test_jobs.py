@@ -9,7 +9,9 @@ from jobs import SIZES, command, run
 
 
 @pytest.mark.parametrize("size", SIZES)
-@pytest.mark.parametrize("program", ["collectives.py", "objects.py", "requests.py", "errors.py", "unpicklable.py"])
+@pytest.mark.parametrize(
+    "program", ["collectives.py", "objects.py", "requests.py", "persistent.py", "errors.py", "unpicklable.py"]
+)
 def test_program(size, program):
     run(size, program)
 
