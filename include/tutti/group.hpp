@@ -175,6 +175,10 @@ class TUTTI_API Group {
   Request iscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     return start(reduce_call(Kind::scan, in, out, op, 0, options));
   }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent scan_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return init(reduce_call(Kind::scan, in, out, op, 0, options));
+  }
 
   /// The same without this rank's own in; rank 0's out stays as it is.
   template <Elements In, Writable Out, class Reduce>
@@ -184,6 +188,10 @@ class TUTTI_API Group {
   template <Elements In, Writable Out, class Reduce>
   Request iexscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     return start(reduce_call(Kind::exscan, in, out, op, 0, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent exscan_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return init(reduce_call(Kind::exscan, in, out, op, 0, options));
   }
 
   /// out = block rank() of what everybody's in is combined to; out.size() agreed, in.size() = size() * out.size().
@@ -195,6 +203,10 @@ class TUTTI_API Group {
   template <Elements In, Writable Out, class Reduce>
   Request ireduce_scatter_block(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     return start(reduce_scatter_block_call(in, out, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent reduce_scatter_block_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return init(reduce_scatter_block_call(in, out, op, options));
   }
 
   /// The same with counts[r] elements for rank r, side by side in in. In place: out begins where in begins.
@@ -208,6 +220,11 @@ class TUTTI_API Group {
   Request ireduce_scatter(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
                           Options options = {}) const {
     return start(reduce_scatter_call(in, out, counts, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent reduce_scatter_init(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+                                 Options options = {}) const {
+    return init(reduce_scatter_call(in, out, counts, op, options));
   }
 
   /// The root's out = everybody's in, by rank; in.size() agreed, out.size() = size() * in.size() at the root.

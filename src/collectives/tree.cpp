@@ -30,6 +30,25 @@ Tree binomial_tree(Rank rank, Rank root, Rank size, int radix) {
   return tree;
 }
 
+Tree binary_tree(Rank rank, Rank root, Rank size) {
+  const Rank here = position(rank, root, size);
+  const auto branch = [&](Rank begin, Rank end) { return Branch{rank_at(begin, root, size), begin, end}; };
+  const auto middle = [](Rank begin, Rank end) {
+    return begin + 1 + (end - begin) / 2;
+  };  // where its second half begins
+  Tree tree{root, -1, branch(0, size), {}};
+  while (tree.here.begin != here) {
+    const Branch above = tree.here;
+    const Rank second = middle(above.begin, above.end);
+    tree.parent = above.rank;
+    tree.here = here < second ? branch(above.begin + 1, second) : branch(second, above.end);
+  }
+  const Rank second = middle(here, tree.here.end);
+  if (second < tree.here.end) tree.children.push_back(branch(second, tree.here.end));
+  if (tree.here.size() > 1) tree.children.push_back(branch(here + 1, std::min(second, tree.here.end)));
+  return tree;
+}
+
 Tree chain(Rank rank, Rank root, Rank size) {
   const Rank here = position(rank, root, size);
   Tree tree{root, -1, {rank, here, size}, {}};

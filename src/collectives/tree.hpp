@@ -47,6 +47,10 @@ Spread spread(plan::Slice whole, const Branch& branch, Rank size);
 /// lowest digit other than 0 (base k) cleared.
 Tree binomial_tree(Rank rank, Rank root, Rank size, int radix = 2);
 
+/// The binary tree: the positions behind the top are halved, the first half one longer where they are odd.
+///     P = 6    0 -> 1, 4    1 -> 2, 3    4 -> 5
+Tree binary_tree(Rank rank, Rank root, Rank size);
+
 /// Everybody in one line, from the root on.
 Tree chain(Rank rank, Rank root, Rank size);
 

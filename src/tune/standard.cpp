@@ -64,7 +64,7 @@ alltoall      -      -      linear
 alltoallv     -      -      board
 alltoallv     -      -      linear
 reduce_scatter_block 96 32  board
-reduce_scatter_block 32K -  board_pipeline
+reduce_scatter_block 1M -   board_pipeline
 reduce_scatter_block - -    single_copy
 reduce_scatter_block - -    board_pipeline
 reduce_scatter_block 256 -  tree
@@ -72,7 +72,7 @@ reduce_scatter_block 32K -  recursive_halving
 reduce_scatter_block - -    ring
 reduce_scatter_block - -    pairwise
 reduce_scatter 96    32     board
-reduce_scatter 32K   -      board_pipeline
+reduce_scatter 1M    -      board_pipeline
 reduce_scatter -     -      single_copy
 reduce_scatter -     -      board_pipeline
 reduce_scatter 256   -      tree
@@ -80,12 +80,14 @@ reduce_scatter 32K   -      recursive_halving
 reduce_scatter -     -      ring
 reduce_scatter -     -      pairwise
 scan          96     -      board
+scan          -      8      board_pipeline
 scan          64K    -      board_pipeline
 scan          -      -      single_copy
 scan          -      -      board_pipeline
 scan          16K    -      recursive_doubling
 scan          -      -      chain
 exscan        96     -      board
+exscan        -      8      board_pipeline
 exscan        64K    -      board_pipeline
 exscan        -      -      single_copy
 exscan        -      -      board_pipeline

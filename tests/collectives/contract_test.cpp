@@ -94,6 +94,38 @@ TEST(Contract, AllgathervInPlaceStartsFromTheOwnBlock) {
   EXPECT_EQ(shapes[0].recv_counts[1], 4);
 }
 
+TEST(Contract, ReduceScatterHasBlocksSideBySide) {
+  const Problem problem{
+      .kind = Kind::reduce_scatter, .size = 3, .in_place = true, .commutative = false, .counts = {2, 0, 3}, .gap = 1};
+  const Contract contract = get(Kind::reduce_scatter).contract(problem);
+  expect_piece(contract.ranks[2].before.at(0), Buffer::output, 0, 5, {{2, 0}});
+  expect_piece(contract.ranks[2].after.at(0), Buffer::output, 0, 3, {{0, 2}, {1, 2}, {2, 2}});
+  EXPECT_TRUE(contract.ranks[1].after.empty());
+  EXPECT_EQ(contract.ranks[1].output, 5) << "in place: all operands";
+  const Shapes shapes(problem);
+  EXPECT_EQ(shapes[1].recv_counts[2], 3);
+  EXPECT_EQ(shapes[1].recv_offsets[2], 2);
+  EXPECT_TRUE(shapes[1].send_counts.empty());
+}
+
+TEST(Contract, ReduceScatterBlockCombinesTheOwnBlock) {
+  const Contract contract =
+      get(Kind::reduce_scatter_block).contract({.kind = Kind::reduce_scatter_block, .size = 2, .count = 4});
+  EXPECT_EQ(contract.ranks[1].input, 8);
+  EXPECT_EQ(contract.ranks[1].output, 4);
+  expect_piece(contract.ranks[1].after.at(0), Buffer::output, 0, 4, {{0, 4}, {1, 4}});
+}
+
+TEST(Contract, ScanHasTheOwnDataAndExscanHasNot) {
+  const Contract scan = get(Kind::scan).contract({.kind = Kind::scan, .size = 3, .count = 4});
+  expect_piece(scan.ranks[0].after.at(0), Buffer::output, 0, 4, {{0, 0}});
+  expect_piece(scan.ranks[2].after.at(0), Buffer::output, 0, 4, {{0, 0}, {1, 0}, {2, 0}});
+  const Contract exscan = get(Kind::exscan).contract({.kind = Kind::exscan, .size = 3, .count = 4});
+  EXPECT_TRUE(exscan.ranks[0].after.empty());
+  EXPECT_EQ(exscan.ranks[0].output, 4);
+  expect_piece(exscan.ranks[2].after.at(0), Buffer::output, 0, 4, {{0, 0}, {1, 0}});
+}
+
 TEST(Contract, AlltoallvTransposesTheMatrix) {
   const Problem problem{.kind = Kind::alltoallv, .size = 2, .counts = {1, 2, 3, 0}, .gap = 1};
   const Contract contract = get(Kind::alltoallv).contract(problem);

@@ -14,6 +14,9 @@ namespace tutti::collectives {
 
 inline bool has_in_place(Kind kind) { return kind != Kind::barrier && kind != Kind::bcast; }
 
+/// Every rank has blocks for all, and combines them: a count means more steps than elsewhere.
+inline bool reduces_blocks(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::reduce_scatter_block; }
+
 /// Counts of a v-form around `count`, some of them 0; the same for the same problem.
 inline std::vector<Count> counts_around(const Problem& problem) {
   const auto size = static_cast<std::size_t>(problem.size);
@@ -66,9 +69,7 @@ void for_each_problem(const Algorithm& algorithm, Rank size, Function function) 
     roots = {0, 1, size / 2, size - 1};
   else if (collective.rooted)
     for (Rank root = 1; root < size; ++root) roots.push_back(root);
-  // Enough to go around the rings, where every rank has blocks for all.
-  const bool blocks = algorithm.kind == Kind::reduce_scatter || algorithm.kind == Kind::reduce_scatter_block;
-  std::vector<Count> counts = {0, 1, size - 1, size, size + 1, blocks ? 200 : 1000};
+  std::vector<Count> counts = {0, 1, size - 1, size, size + 1, reduces_blocks(algorithm.kind) ? 200 : 1000};
   if (algorithm.kind == Kind::barrier) counts = {0};
   std::ranges::sort(counts);
   counts.erase(std::unique(counts.begin(), counts.end()), counts.end());
@@ -87,8 +88,9 @@ inline Problem random_problem(const Algorithm& algorithm, Rank most, base::Rando
   const Collective& collective = get(algorithm.kind);
   const auto size = static_cast<Rank>(1 + random.below(static_cast<std::uint64_t>(most)));
   const auto root = collective.rooted ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(size))) : 0;
+  const std::uint64_t large = reduces_blocks(algorithm.kind) ? 100 : 3000;
   Problem problem =
-      problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : 3000)),
+      problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : large)),
                  has_in_place(algorithm.kind) && random.once_in(2), !collective.reduces || random.once_in(2));
   problem.small_cell = static_cast<Count>(1 + random.below(64));
   problem.large_cell = static_cast<Count>(64 + random.below(512));

@@ -35,9 +35,11 @@ TEST(Tree, SpansEveryRankOnce) {
         for (Rank rank = 0; rank < size; ++rank) trees.push_back(binomial_tree(rank, root, size, radix));
         expect_tree(root, size, trees);
       }
-      std::vector<Tree> trees;
-      for (Rank rank = 0; rank < size; ++rank) trees.push_back(chain(rank, root, size));
-      expect_tree(root, size, trees);
+      for (const auto kind : {chain, binary_tree}) {
+        std::vector<Tree> trees;
+        for (Rank rank = 0; rank < size; ++rank) trees.push_back(kind(rank, root, size));
+        expect_tree(root, size, trees);
+      }
     }
 }
 
@@ -52,6 +54,16 @@ TEST(Tree, BinomialSendsFarthestFirst) {
   ASSERT_EQ(inner.children.size(), 3u);
   EXPECT_EQ(inner.children[0].rank, 12);
   EXPECT_EQ(inner.children[0].size(), 1);
+}
+
+TEST(Tree, BinaryHalvesWhatIsBehindTheTop) {
+  const Tree tree = binary_tree(2, 2, 6);
+  ASSERT_EQ(tree.children.size(), 2u);
+  EXPECT_EQ(tree.children[0].begin, 4);
+  EXPECT_EQ(tree.children[1].begin, 1);
+  EXPECT_EQ(tree.children[1].size(), 3);
+  EXPECT_EQ(binary_tree(3, 2, 6).children.size(), 2u);
+  EXPECT_EQ(binary_tree(0, 0, 2).children.size(), 1u);
 }
 
 TEST(Tree, LargeRadixIsAStar) { EXPECT_EQ(binomial_tree(3, 3, 9, 9).children.size(), 8u); }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Bruck: a block for the rank d ahead travels by the bits of d: in round k all blocks whose d has bit k go 2^k ahead,
-// in one message. Latency: for short blocks, any P; but each block is forwarded up to log2 P times. Bruck, Ho, Kipnis,
-// Upfal, Weathersby 1997, doi 10.1109/71.642949. Cost: ceil(log2 P) (alpha + beta P/2 n).
+// in one message. Radix k: by digits to base k, to k - 1 ranks a round (k - 1 ports). Latency: for short blocks, any P;
+// but each block is forwarded up to log2 P times. Bruck, Ho, Kipnis, Upfal, Weathersby 1997, doi 10.1109/71.642949.
+// Cost: ceil(log2 P) (alpha + beta P/2 n).
 //
 //     P = 5, what each rank sends      to         blocks by distance d
 //     round 0                          rank + 1   1 3
@@ -21,22 +22,25 @@ plan::Plan bruck(const Shape& shape) {
     at.push_back(out.block[ahead(distance)]);
     ready.push_back(out.ready[ahead(distance)]);
   }
-  for (Rank hop = 1; hop < shape.size; hop *= 2) {
-    std::vector<std::size_t> moved;
-    for (Rank distance = hop; distance < shape.size; ++distance)
-      if ((distance & hop) != 0) moved.push_back(static_cast<std::size_t>(distance));
-    const auto count = static_cast<Count>(moved.size()) * shape.count;
-    const Slice leaving = b.scratch(count), arriving = b.scratch(count);
-    std::vector<Handle> packed;
-    for (std::size_t i = 0; i < moved.size(); ++i) {
-      const auto first = static_cast<Count>(i) * shape.count;
-      packed.push_back(b.copy(at[moved[i]], leaving.part(first, shape.count)).after(ready[moved[i]]));
-      at[moved[i]] = arriving.part(first, shape.count);
+  const Count radix = std::max(shape.parameters.radix, 2);
+  for (Count weight = 1; weight < shape.size; weight *= radix)
+    for (Count hop = weight; hop < std::min<Count>(weight * radix, shape.size); hop += weight) {
+      std::vector<std::size_t> moved;
+      for (Count distance = hop; distance < shape.size; ++distance)
+        if (distance / weight % radix == hop / weight) moved.push_back(static_cast<std::size_t>(distance));
+      const auto count = static_cast<Count>(moved.size()) * shape.count;
+      const Slice leaving = b.scratch(count), arriving = b.scratch(count);
+      std::vector<Handle> packed;
+      for (std::size_t i = 0; i < moved.size(); ++i) {
+        const auto first = static_cast<Count>(i) * shape.count;
+        packed.push_back(b.copy(at[moved[i]], leaving.part(first, shape.count)).after(ready[moved[i]]));
+        at[moved[i]] = arriving.part(first, shape.count);
+      }
+      const auto step = static_cast<Rank>(hop);
+      b.send(around(shape.rank + step, shape.size), leaving).after(packed);
+      const Handle received = b.recv(around(shape.rank - step, shape.size), arriving);
+      for (const std::size_t distance : moved) ready[distance] = received;
     }
-    b.send(around(shape.rank + hop, shape.size), leaving).after(packed);
-    const Handle received = b.recv(around(shape.rank - hop, shape.size), arriving);
-    for (const std::size_t distance : moved) ready[distance] = received;
-  }
   for (Rank distance = 1; distance < shape.size; ++distance) {
     const Rank from = around(shape.rank - distance, shape.size);
     const auto d = static_cast<std::size_t>(distance);
