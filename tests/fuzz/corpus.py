@@ -227,6 +227,7 @@ def snapshots():
     yield "no_board", one(circle, (board, 16, word(0)))
     yield "too_large", one(circle, (board, 8, word(5)))
     yield "twice_the_same", one(circle, (identity, 128, word(1)))
+    yield "second_board", one(circle, (heap, 16, word(0x424F4152)))
     yield "name", one(circle, (identity, 0, b"\x1b[31m" + b"x" * 200))
 
 
