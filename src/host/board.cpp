@@ -16,7 +16,7 @@ BoardLayout::BoardLayout(int size) {
   large = small + ranks * small_cells * sizeof(Cell);
   records = large + ranks * large_cells * large_bytes;
   identity = records + ranks * host::records * sizeof(Record);
-  bytes = identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t);
+  bytes = (identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t) + line - 1) / line * line;
 }
 
 std::size_t Board::bytes(int size) { return BoardLayout(size).bytes; }

@@ -196,6 +196,61 @@ def tables():
         yield f"broken_{number}", text.encode()
 
 
+def snapshots():
+    """How each rank is, then what is written: part, place in it, bytes."""
+    header, process, third, board, identity, records, heap = range(7)
+    running, sleeping, waiting, stopped, dead, left = range(1, 7)
+    waits = 384  # the offset of a process's waits; the first of them stands 32 bytes further on
+
+    def one(states, *writes):
+        written = (struct.pack("<BHB", part, place, len(data)) + data for part, place, data in writes)
+        return bytes(states) + b"".join(written)
+
+    def word(value):
+        return struct.pack("<I", value)
+
+    circle = [waiting] * 4
+    yield "circle", one(circle)
+    yield "missing", one([waiting, waiting, running, waiting])
+    yield "asleep", one([waiting, sleeping, waiting, 0])
+    yield "ended", one([dead, left, stopped, waiting])
+    yield "another_version", one(circle, (header, 8, word(9)))
+    yield "half_written", one(circle, (third, waits, b"\x03"))
+    yield "message", one([waiting, running] * 2, (process, waits + 32 + 48, word(2)))
+    yield "no_such_blocker", one(circle, (process, waits + 32 + 64, word(9)))
+    yield "many_blockers", one(circle, (process, waits + 32 + 60, word(4)))
+    yield "in_flight", one(circle, (third, waits + 24, word(4)))
+    yield "mismatch", one(circle, (records, 8, word(5)))
+    yield "no_such_call", one(circle, (records, 16, b"\xff"))
+    yield "broken", one(circle, (board, 128, word(2) + word(2) + word(1) + word(2)))
+    yield "broken_by_nobody", one(circle, (board, 128, word(2) + word(2) + word(9) + word(9)))
+    yield "no_board", one(circle, (board, 16, word(0)))
+    yield "too_large", one(circle, (board, 8, word(5)))
+    yield "twice_the_same", one(circle, (identity, 128, word(1)))
+    yield "second_board", one(circle, (heap, 16, word(0x424F4152)))
+    yield "name", one(circle, (identity, 0, b"\x1b[31m" + b"x" * 200))
+
+
+def elves():
+    def one(place, kind=2, entry=24, names=1, name=1, identity=b"\x7fELF\x02\x01"):
+        text = b"\0_Z4stepv\0"
+        symbol = struct.pack("<IBBHQQ", name, 2, 0, 1, 0x1000, 0x40)
+        header = identity.ljust(16, b"\0")
+        header += struct.pack("<HHIQQQIHHHHHH", 3, 62, 1, 0x1000, 64, 120, 0, 64, 56, 1, 64, 2, 0)
+        segment = struct.pack("<IIQQQQQQ", 1, 5, 0, 0x1000, 0x1000, 0x200, 0x200, 0x1000)
+        symbols = struct.pack("<IIQQQQIIQQ", 0, kind, 0, 0, 248, len(symbol), names, 0, 8, entry)
+        strings = struct.pack("<IIQQQQIIQQ", 0, 3, 0, 0, 248 + len(symbol), len(text), 0, 0, 1, 0)
+        return struct.pack("<Q", place) + header + segment + symbols + strings + symbol + text
+
+    yield "named", one(0x10)
+    yield "beyond", one(0x300)
+    yield "dynamic", one(0x10, kind=11)
+    yield "no_names", one(0x10, names=7)
+    yield "no_such_name", one(0x10, name=100)
+    yield "other_machine", one(0x10, identity=b"\x7fELF\x01\x01")
+    yield "maps", b"1000-2000 r-xp 00000300 08:01 7    /bin/a b\n2000-3000 rw-p 00000000 08:01 7 /bin/data\n"
+
+
 CORPORA = {
     "message": messages,
     "segment": segments,
@@ -204,6 +259,8 @@ CORPORA = {
     "environment": environments,
     "plan_text": plans,
     "table": tables,
+    "snapshot": snapshots,
+    "elf": elves,
 }
 
 
