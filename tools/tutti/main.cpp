@@ -59,6 +59,7 @@ int run(int count, char** arguments) {
       {"info", tutti::command::add_info(program)},
       {"plan", tutti::command::add_plan(program)},
       {"why", tutti::command::add_why(program)},
+      {"bench", tutti::command::add_bench(program)},
   };
   try {
     program.parse(count, arguments);
