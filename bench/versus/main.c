@@ -2,7 +2,8 @@
 /* tutti-versus: times collectives on one machine; the same source for Tutti and for each MPI library. All ranks run
  *     tutti-versus FILE SCHEME SECONDS CORES COLLECTIVE SIZES
  *     tutti-versus --list
- * rank 0 writes FILE: a line about the library, then one line for each size. SCHEME: loop, barrier or window; SECONDS:
+ * rank 0 writes FILE: a line about the library, then one line for each size (a library that is so slow that the time is
+ * over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS:
  * for each point; CORES and SIZES: numbers with commas between. bench/versus/driver starts it. */
 #define _GNU_SOURCE
 #include <sched.h>
@@ -12,6 +13,9 @@
 
 #include "collectives.h"
 #include "measure.h"
+
+/* Seconds beyond which no further size is begun, besides three times the time that is asked for. */
+enum { PATIENCE = 3 };
 
 static void fail(const char* what, const char* which) {
   fprintf(stderr, "tutti-versus: %s: %s; see the first lines of bench/versus/main.c\n", what, which);
@@ -62,7 +66,10 @@ static void run(char** arguments) {
     fprintf(file, "{\"library\": \"%s\", \"ranks\": %d}\n", layer_version(), layer_size());
   }
   const char* sizes = arguments[5];
-  for (int i = 0; i < numbers_in(sizes); ++i) measure(collective, number_at(sizes, i), &plan, file);
+  const int count = numbers_in(sizes);
+  const double end = now() + PATIENCE + 3 * count * plan.seconds;
+  for (int i = 0; i < count && from_root(now() < end ? 1 : 0) > 0; ++i)
+    measure(collective, number_at(sizes, i), &plan, file);
   if (file != NULL && fclose(file) != 0) fail("cannot write", arguments[0]);
 }
 

@@ -9,14 +9,13 @@
 
 enum { MOST_STAMPS = 400, MOST_BATCHES = 256 };
 
-/* Seconds of the machine's clock, which all ranks of a host share. */
-static double now(void) {
+double now(void) {
   struct timespec time;
   clock_gettime(CLOCK_MONOTONIC, &time);
   return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-static double from_root(double value) {
+double from_root(double value) {
   double shared = value;
   layer_bcast(&(struct call){NULL, &shared, 1, 0, NULL, NULL});
   return shared;
@@ -167,6 +166,13 @@ static void look(struct point* p, int calls, double window) {
   }
 }
 
+static void write_batches(FILE* file, double* batches, int count) {
+  fprintf(file, ", \"batches\": %d", count);
+  if (count == 0) return;
+  fprintf(file, ", \"batch_best_us\": %.6g", quantile(batches, count, 0) * 1e6);
+  fprintf(file, ", \"batch_median_us\": %.6g", quantile(batches, count, 0.5) * 1e6);
+}
+
 static void write_numbers(FILE* file, const char* name, const double* values, int count, double scale) {
   fprintf(file, ", \"%s\": [", name);
   for (int i = 0; i < count; ++i) fprintf(file, "%s%.4g", i > 0 ? ", " : "", values[i] * scale);
@@ -190,7 +196,7 @@ static void write_point(struct point* p, int stamped, FILE* file) {
   const int count = p->duration_count;
   fprintf(file, ", \"p50_us\": %.4g, \"p99_us\": %.4g, \"max_us\": %.4g", quantile(p->durations, count, 0.5) * 1e6,
           quantile(p->durations, count, 0.99) * 1e6, quantile(p->durations, count, 1) * 1e6);
-  write_numbers(file, "batches_us", p->batches, p->batch_count, 1e6);
+  write_batches(file, p->batches, p->batch_count);
   write_numbers(file, "ranks_us", p->rank_times, size, p->calls > 0 ? 1e6 / p->calls : 0);
   fprintf(file, "}\n");
   fflush(file);

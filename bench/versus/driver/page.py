@@ -8,9 +8,9 @@ import table
 from figures import THIN
 
 SCHEMES = {
-    "loop": "call after call; a point = run time / calls, of the slowest rank",
-    "barrier": "a barrier before each call; a point = the median over calls of the slowest rank's time",
-    "window": "all ranks start each call at one time; a point = the median over calls of the last rank's end",
+    "loop": "call after call; a point = run time / calls, of the slowest rank.",
+    "barrier": "a barrier before each call; a point = the median over calls of the slowest rank's time.",
+    "window": "all ranks start each call at one time; a point = the median over calls of the last rank's end.",
 }
 STATISTICS = {
     "run": "",
@@ -58,7 +58,7 @@ def write_json(path, made):
 METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; cores {cores}, rank by rank; {hogs} busy
 processes beside. Other programs used {before:.2f} of the machine's cores before, and {after:.2f} after.
 
-Scheme {scheme}. Every result is checked first, on every rank. Each peer counts with the best of its ways to wait,
+Scheme {scheme} Every result is checked first, on every rank. Each peer counts with the best of its ways to wait,
 point by point. **ratio** = best peer / Tutti, the median over rounds of both in the same round; **interval**: that
 median's confidence interval by order statistics, of {level:.0%} or more. **skew**: how long after the first rank the
 last one was done. **floor**: the share of the time that the copies alone take which the call cannot avoid, at this

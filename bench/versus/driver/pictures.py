@@ -4,7 +4,6 @@
 import matplotlib
 import matplotlib.colors
 import matplotlib.pyplot as plt
-
 from table import size_text
 
 matplotlib.use("Agg")
