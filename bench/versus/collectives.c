@@ -1,9 +1,13 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
+#define _GNU_SOURCE
 #include "collectives.h"
 
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
+
+#include "clock.h"
 
 /* Different for each rank, block and (within 1021) element; sums over ranks are exact. */
 static double value(int rank, int block, long i) {
@@ -133,7 +137,26 @@ static void verify_root(struct buffers* b, int root) {
   }
 }
 
+/* No rank may leave before the last one, which comes two milliseconds late, has come. */
+static void verify_order(struct buffers* b, int late) {
+  double* all = allocate(2 * (size_t)b->place.size * sizeof *all);
+  if (b->place.rank == late) nanosleep(&(struct timespec){0, 2000000}, NULL);
+  double times[2] = {now(), 0};
+  b->collective->run(&b->call);
+  times[1] = now();
+  layer_gather(&(struct call){times, all, 2, 0, NULL, NULL});
+  for (int rank = 0; rank < b->place.size && b->place.rank == 0; ++rank)
+    if (all[2 * rank + 1] < all[2 * late]) {
+      fprintf(stderr, "tutti-versus: wrong result: rank %d left the %s before rank %d had come\n", rank,
+              b->collective->name, late);
+      layer_abort();
+    }
+  free(all);
+}
+
 void verify(struct buffers* b) {
-  verify_root(b, b->place.size - 1);
-  verify_root(b, 0);
+  const int last = b->place.size - 1;
+  void (*const check)(struct buffers*, int) = b->collective->output == NOTHING ? verify_order : verify_root;
+  check(b, last);
+  check(b, 0);
 }

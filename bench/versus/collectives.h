@@ -41,8 +41,8 @@ struct buffers {
 
 void make_buffers(struct buffers* buffers, const struct collective* collective, long count);
 void free_buffers(struct buffers* buffers);
-/* Calls it with poisoned output and compares every element and guard on every rank, for the first and the last root;
- * one rank's wrong element ends the program. */
+/* Calls it with poisoned output and compares every element and guard on every rank, for the first and the last root; a
+ * collective without data has to keep the order. One wrong element on one rank ends the program. */
 void verify(struct buffers* buffers);
 
 #endif

@@ -7,6 +7,8 @@
 #include <string.h>
 #include <time.h>
 
+#include "clock.h"
+
 enum { MOST_STAMPS = 400, MOST_BATCHES = 256 };
 
 double now(void) {

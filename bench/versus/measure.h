@@ -18,8 +18,6 @@ struct plan {
   double seconds; /* for one point, after checks and warm-up */
 };
 
-/* Seconds of the machine's clock, which all ranks of a host share. */
-double now(void);
 /* Rank 0's value, on all ranks. */
 double from_root(double value);
 /* All ranks call it; rank 0 writes one line of JSON. */

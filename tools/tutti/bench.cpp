@@ -24,7 +24,7 @@ namespace {
 /// The driver reads the command line; here it only passes by.
 int run(const std::vector<std::string>& given) {
   const std::filesystem::path binaries = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path driver = binaries.parent_path() / "share/tutti/versus/driver";
+  const std::filesystem::path driver = binaries.parent_path() / "share/tutti/versus";
   if (!std::filesystem::exists(driver))
     throw Error(Cause::usage, "there is no " + driver.string() + "; install Tutti again, with its programs");
   const char* chosen = std::getenv("TUTTI_PYTHON");

@@ -7,7 +7,7 @@ import pathlib
 import platform
 import subprocess
 
-import peers
+from . import peers
 
 
 def describe(cores):

@@ -4,8 +4,8 @@
 import dataclasses
 import json
 
-import table
-from figures import THIN
+from . import table
+from .figures import THIN
 
 SCHEMES = {
     "loop": "call after call; a point = run time / calls, of the slowest rank.",
@@ -19,6 +19,13 @@ STATISTICS = {
 }
 
 
+def columns(by_round):
+    """The points of one size: {what: [its value in each round]}."""
+    points = list(by_round.values())
+    names = [name for name in points[0] if name not in ("collective", "bytes")]
+    return {"round": list(by_round)} | {name: [point.get(name) for point in points] for name in names}
+
+
 def document(run, facts, comparisons):
     """Everything about a run, for JSON."""
     options = run.options
@@ -29,9 +36,7 @@ def document(run, facts, comparisons):
             "library": one.library.name,
             "setting": one.setting.name,
             "failure": one.failure,
-            "points": [
-                point | {"round": number} for by_round in one.points.values() for number, point in by_round.items()
-            ],
+            "sizes": {str(size): columns(by_round) for size, by_round in sorted(one.points.items())},
         }
         for cell, every in run.series.items()
         for one in every

@@ -4,7 +4,8 @@
 import matplotlib
 import matplotlib.colors
 import matplotlib.pyplot as plt
-from table import size_text
+
+from .table import size_text
 
 matplotlib.use("Agg")
 COLOURS = {"tutti": "tab:red", "openmpi": "tab:blue", "mpich": "tab:green", "impi": "tab:orange"}

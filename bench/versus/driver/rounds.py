@@ -6,8 +6,7 @@ import math
 import random
 import time
 
-import figures
-import jobs
+from . import figures, jobs
 
 BEATEN = 1.5  # a setting this many times slower than the same peer's best one, at every size, likewise
 

@@ -20,14 +20,7 @@ except ImportError as missing:
     needed = "pip install 'tutti[bench]', or click, rich and matplotlib"
     sys.exit(f"tutti bench needs the Python package {missing.name}: {needed}")
 
-import figures
-import jobs
-import machine
-import page
-import peers
-import pictures
-import rounds
-import table
+from . import figures, jobs, machine, page, peers, pictures, rounds, table
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 
@@ -252,7 +245,3 @@ def main(**given):
         report(run, measure(run, options, console), options, console)
     except (peers.Failure, jobs.JobFailed) as failure:
         sys.exit(f"tutti bench: {failure}")
-
-
-if __name__ == "__main__":
-    main(prog_name="tutti bench")
