@@ -197,3 +197,19 @@ def test_reads_sizes():
     assert command.read_sizes("8:4M", 8) == [8, 64, 512, 4096, 32 << 10, 256 << 10, 2 << 20, 4 << 20]
     assert command.read_sizes("8:64:2", 8) == [8, 16, 32, 64]
     assert command.read_sizes("64K,8", 8) == [8, 64 << 10]
+
+
+def test_works_from_an_installed_copy(tmp_path):
+    peers.run("cmake", "--install", BUILD, "--prefix", tmp_path / "there")
+    arguments = ["bench", "barrier", "--quick", "--vs", "none", "--out", tmp_path / "one"]
+    done = subprocess.run(
+        [tmp_path / "there/bin/tutti", *arguments],
+        env={**os.environ, "TUTTI_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No tutti-floor" in done.stdout
+    assert "barrier" in (tmp_path / "one.md").read_text()

@@ -28,7 +28,7 @@ def ratio_map(comparisons, ranks, path):
     axes.set_xticks(range(len(sizes)), [size_text(size) for size in sizes])
     axes.set_yticks(range(len(names)), names)
     axes.set_title(f"{ranks} ranks: time of the best peer / time of Tutti (* below its goal)", fontsize=10)
-    figure.colorbar(image, ticks=[0.25, 0.5, 1, 2, 4], format="%g")
+    figure.colorbar(image, ticks=[0.25, 0.5, 1, 2, 4], format="%g").minorticks_off()
     figure.savefig(path, dpi=100)
     plt.close(figure)
 
