@@ -91,16 +91,20 @@ def run(*command):
         raise Failure(f"{' '.join(map(str, command))} failed:\n{(done.stdout + done.stderr)[-2000:]}")
 
 
+def is_installed(name, folder):
+    stamp = folder / name / ".installed"
+    return stamp.exists() and stamp.read_text() == PEERS[name].requirement
+
+
 def installed(folder):
     """The peers that need no network any more."""
-    return [name for name in PEERS if (folder / name / ".installed").exists()]
+    return [name for name in PEERS if is_installed(name, folder) and is_installed(PEERS[name].headers or name, folder)]
 
 
 def install(name, folder, say):
     """Installs a peer's wheel into folder/name, once."""
     peer, place = PEERS[name], folder / name
-    stamp = place / ".installed"
-    if stamp.exists() and stamp.read_text() == peer.requirement:
+    if is_installed(name, folder):
         return place
     say(f"Installing {peer.requirement} into {place}")
     run(sys.executable, "-m", "venv", "--clear", place)
@@ -114,7 +118,7 @@ def install(name, folder, say):
         *peer.pip,
         peer.requirement,
     )
-    stamp.write_text(peer.requirement)
+    (place / ".installed").write_text(peer.requirement)
     return place
 
 
