@@ -9,6 +9,8 @@
 
 #include "clock.h"
 
+static const double guard = -2, poison = -1;
+
 /* Different for each rank, block and (within 1021) element; sums over ranks are exact. */
 static double value(int rank, int block, long i) {
   return (double)(rank + 1) * 1048576 + (double)block * 1024 + (double)(i % 1021);
@@ -30,10 +32,21 @@ static double each_ranks(const struct place* p, int block, long i) {
   return value(block, 0, i);
 }
 static double each_ranks_for_me(const struct place* p, int block, long i) { return value(block, p->rank, i); }
-static double sum(const struct place* p, int block, long i) {
+/* Over the ranks below one. */
+static double sum_below(int end, int block, long i) {
   double total = 0;
-  for (int rank = 0; rank < p->size; ++rank) total += value(rank, block, i);
+  for (int rank = 0; rank < end; ++rank) total += value(rank, block, i);
   return total;
+}
+static double sum(const struct place* p, int block, long i) { return sum_below(p->size, block, i); }
+static double sum_for_me(const struct place* p, int block, long i) {
+  (void)block;
+  return sum_below(p->size, p->rank, i);
+}
+static double sum_up_to_me(const struct place* p, int block, long i) { return sum_below(p->rank + 1, block, i); }
+/* The first rank has no result: what was there is left. */
+static double sum_before_me(const struct place* p, int block, long i) {
+  return p->rank == 0 ? poison : sum_below(p->rank, block, i);
 }
 
 static double no_copy(double size) { return 0 * size; }
@@ -41,6 +54,7 @@ static double to_all_others(double size) { return size - 1; }
 static double to_and_from(double size) { return 2 * (size - 1); }
 static double one_each(double size) { return size; }
 static double all_to_all(double size) { return size * size; }
+static double all_but_own(double size) { return size * (size - 1); }
 
 const struct collective collectives[] = {
     {"barrier", layer_barrier, NOTHING, NOTHING, EVERYBODY, nothing, no_copy},
@@ -51,10 +65,14 @@ const struct collective collectives[] = {
     {"scatter", layer_scatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
     {"allgather", layer_allgather, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
     {"alltoall", layer_alltoall, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
+    {"reduce_scatter_block", layer_reduce_scatter_block, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, sum_for_me, all_but_own},
+    {"scan", layer_scan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_up_to_me, to_all_others},
+    {"exscan", layer_exscan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_before_me, to_all_others},
     {"gatherv", layer_gatherv, ONE_BLOCK, ALL_BLOCKS, ROOT, each_ranks, one_each},
     {"scatterv", layer_scatterv, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
     {"allgatherv", layer_allgatherv, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
     {"alltoallv", layer_alltoallv, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
+    {"reduce_scatter", layer_reduce_scatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, sum_for_me, all_but_own},
 };
 const size_t collectives_count = sizeof collectives / sizeof collectives[0];
 
@@ -65,7 +83,6 @@ const struct collective* find_collective(const char* name) {
 }
 
 enum { GUARDS = 16 };
-static const double guard = -2, poison = -1;
 
 static int blocks_in(enum extent extent, int size) { return extent == NOTHING ? 0 : extent == ONE_BLOCK ? 1 : size; }
 

@@ -40,9 +40,13 @@ void layer_gather(const struct call* call);
 void layer_scatter(const struct call* call);
 void layer_allgather(const struct call* call);
 void layer_alltoall(const struct call* call);
+void layer_reduce_scatter_block(const struct call* call);
+void layer_scan(const struct call* call);
+void layer_exscan(const struct call* call);
 void layer_gatherv(const struct call* call);
 void layer_scatterv(const struct call* call);
 void layer_allgatherv(const struct call* call);
 void layer_alltoallv(const struct call* call);
+void layer_reduce_scatter(const struct call* call);
 
 #endif

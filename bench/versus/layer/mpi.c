@@ -70,6 +70,14 @@ void layer_alltoall(const struct call* c) {
   MPI_Alltoall(c->in, c->count, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, MPI_COMM_WORLD);
 }
 
+void layer_reduce_scatter_block(const struct call* c) {
+  MPI_Reduce_scatter_block(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+}
+
+void layer_scan(const struct call* c) { MPI_Scan(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
+void layer_exscan(const struct call* c) { MPI_Exscan(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD); }
+
 void layer_gatherv(const struct call* c) {
   MPI_Gatherv(c->in, c->count, MPI_DOUBLE, c->out, c->counts, c->offsets, MPI_DOUBLE, c->root, MPI_COMM_WORLD);
 }
@@ -84,4 +92,8 @@ void layer_allgatherv(const struct call* c) {
 
 void layer_alltoallv(const struct call* c) {
   MPI_Alltoallv(c->in, c->counts, c->offsets, MPI_DOUBLE, c->out, c->counts, c->offsets, MPI_DOUBLE, MPI_COMM_WORLD);
+}
+
+void layer_reduce_scatter(const struct call* c) {
+  MPI_Reduce_scatter(c->in, c->out, c->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }

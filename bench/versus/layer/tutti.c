@@ -55,6 +55,16 @@ void layer_allgather(const struct call* c) { check(tutti_allgather(world, c->in,
 
 void layer_alltoall(const struct call* c) { check(tutti_alltoall(world, c->in, c->out, c->count, TUTTI_FLOAT64)); }
 
+void layer_reduce_scatter_block(const struct call* c) {
+  check(tutti_reduce_scatter_block(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM));
+}
+
+void layer_scan(const struct call* c) { check(tutti_scan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM)); }
+
+void layer_exscan(const struct call* c) {
+  check(tutti_exscan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM));
+}
+
 void layer_gatherv(const struct call* c) {
   check(tutti_gatherv(world, c->in, c->count, c->out, c->counts, c->offsets, TUTTI_FLOAT64, c->root));
 }
@@ -69,4 +79,8 @@ void layer_allgatherv(const struct call* c) {
 
 void layer_alltoallv(const struct call* c) {
   check(tutti_alltoallv(world, c->in, c->counts, c->offsets, c->out, c->counts, c->offsets, TUTTI_FLOAT64));
+}
+
+void layer_reduce_scatter(const struct call* c) {
+  check(tutti_reduce_scatter(world, c->in, c->out, c->counts, TUTTI_FLOAT64, TUTTI_SUM));
 }
