@@ -201,6 +201,10 @@ def test_compares_with_the_best_peer_in_its_best_setting():
     assert one.others == {"a": 3.0, "b": 4.0}
     assert one.floor_share == pytest.approx(0.125)
     assert one.mark == ""
+    late = figures.compare(
+        cell, [series("tutti", "default", [None, 4.0]), series("a", "spin", [1.0])], 8, "run", [0], {}
+    )
+    assert late.peer == ""  # no round has both
     slow = figures.compare(cell, [series("tutti", "default", [4.0, 4.0]), every[2]], 8, "run", [0, 1], {})
     assert slow.mark == "loses"
 

@@ -153,6 +153,9 @@ def report(run, facts, options, console):
     table.show(console, compared)
     for name, version in run.names.items():
         console.print(f"{name}: {version}", highlight=False)
+    for cell, one in run.failures():
+        what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
+        console.print(f"{what}: {one.failure}", highlight=False, markup=False)
     losing = sum(one.mark == "loses" for one in compared)
     below = sum(one.mark == "below goal" for one in compared)
     console.print(f"{run.rounds} rounds, {facts['minutes']:.1f} minutes. All of it: {options.out}.md", highlight=False)
@@ -243,5 +246,7 @@ def main(**given):
         run = rounds.Run(libraries, cells, {name: options.sizes if known[name] else [0] for name in names}, options)
         options.out.parent.mkdir(parents=True, exist_ok=True)
         report(run, measure(run, options, console), options, console)
+        if any(one.library.name == "tutti" for _, one in run.failures()):
+            sys.exit("tutti bench: Tutti itself could not be measured everywhere, see above")
     except (peers.Failure, jobs.JobFailed) as failure:
         sys.exit(f"tutti bench: {failure}")

@@ -94,7 +94,12 @@ def compare(cell, every, size, statistic, cores, floors):
     share = floor_share(next(iter(points.values())), us, size, cell.ranks, cores, floors)
     common = {"collective": cell.collective, "ranks": cell.ranks, "bytes": size, "us": us}
     common.update(skew_us=median_of(points, "skew_us"), floor_share=share, rounds=len(mine))
-    peers = [(series, times(series, size, statistic)) for series in every if series is not ours]
+    # Only rounds that both measured make pairs.
+    peers = [
+        (series, {number: time for number, time in times(series, size, statistic).items() if number in mine})
+        for series in every
+        if series is not ours
+    ]
     ranked = sorted((statistics.median(found.values()), i) for i, (_, found) in enumerate(peers) if found)
     if not ranked:
         return Comparison(**common)
@@ -103,7 +108,7 @@ def compare(cell, every, size, statistic, cores, floors):
         others.setdefault(peers[i][0].library.name, median)
     peer_us, best = ranked[0]
     series, found = peers[best]
-    ratios = [found[number] / mine[number] for number in found if number in mine]
+    ratios = [found[number] / mine[number] for number in found]
     low, high, level = interval(ratios)
     return Comparison(
         **common,

@@ -81,7 +81,7 @@ def method(run, facts):
         hogs=options.hogs,
         before=facts["foreign_load"],
         after=facts["foreign_after"],
-        scheme=f"{options.scheme}: {SCHEMES[options.scheme]}.{STATISTICS[options.statistic]}",
+        scheme=f"{options.scheme}: {SCHEMES[options.scheme]}{STATISTICS[options.statistic]}",
         level=facts["level"],
         thin=THIN,
     )
@@ -97,6 +97,10 @@ def losing(comparisons):
     return "\n".join(rows)
 
 
+def first_line(text):
+    return text.partition("\n")[0]
+
+
 def markdown(run, facts, comparisons, pictures):
     """The page."""
     names = "; ".join(run.names.values())
@@ -110,19 +114,12 @@ def markdown(run, facts, comparisons, pictures):
         f"{sum(one.mark == 'loses' for one in compared)}, and below its goal at "
         f"{sum(one.mark == 'below goal' for one in compared)} more.\n\n{losing(compared)}",
     ]
-    failed = sorted(
-        {
-            (one.library.name, one.setting.name, cell.collective, cell.ranks, one.failure.splitlines()[0])
-            for cell, every in run.series.items()
-            for one in every
-            if one.failure
-        }
-    )
+    failed = [
+        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
+        for cell, one in run.failures()
+    ]
     if failed:
-        rows = "\n".join(
-            f"- {name} ({setting}), {what} on {ranks} ranks: {why}" for name, setting, what, ranks, why in failed
-        )
-        parts.append(f"## What could not be measured\n\n{rows}")
+        parts.append("## What could not be measured\n\n" + "\n".join(failed))
     for ranks in sorted({one.ranks for one in comparisons}):
         parts.append(f"## {ranks} ranks")
         parts += [f"![{name}]({name})" for name in pictures.get(ranks, ())]
