@@ -28,7 +28,7 @@ demo: ## Compress a real file on 1, 2 and 4 processes, and check and time it
 	@cmake --build --preset release --parallel $(JOBS)
 	@PATH=$(CURDIR)/build/release/bin:$$PATH .venv/bin/python apps/compress/demo.py
 
-bench: ## Run the benchmarks (BENCH=name for one of them)
+bench: ## Run the benchmarks (BENCH=name for one of them, BENCH="versus allreduce -n 2")
 	@scripts/setup build bench
 	@$(MAKE) configure-release
 	@cmake --build --preset release --parallel $(JOBS)

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-floor: prints what the machine can do at best. Medians, with the tenth and ninetieth percentile.
+// tutti-floor --copies 4096,65536: only the copies of these many bytes, as JSON.
 #include <cstdio>
 #include <exception>
+#include <sstream>
 #include <string>
 
 #include "floor.hpp"
@@ -34,6 +36,21 @@ void copies() {
   }
 }
 
+/// An array of {"bytes", "memcpy_ns", "read_ns"}, the latter null where the kernel refuses.
+void copies_as_json(const std::string& sizes) {
+  std::istringstream list(sizes);
+  const char* separator = "[";
+  for (std::string size; std::getline(list, size, ','); separator = ",\n ") {
+    const std::size_t bytes = std::stoul(size);
+    std::string why;
+    const Samples remote = remote_read(bytes, why);
+    const std::string read = remote.values.empty() ? "null" : std::to_string(remote.median());
+    std::printf("%s{\"bytes\": %zu, \"memcpy_ns\": %f, \"read_ns\": %s}", separator, bytes, memory_copy(bytes).median(),
+                read.c_str());
+  }
+  std::printf("]\n");
+}
+
 int run() {
   std::printf("%s\n", machine().c_str());
   const tutti::host::Cores cores = tutti::host::usable_cores();
@@ -56,9 +73,11 @@ int run() {
 
 }  // namespace
 
-int main() {
+int main(int count, char** arguments) {
   try {
-    return run();
+    if (count != 3 || std::string(arguments[1]) != "--copies") return run();
+    copies_as_json(arguments[2]);
+    return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());
     return 1;

@@ -34,6 +34,7 @@ def become(name):
 
 def tutti():
     """Starts, describes and explains jobs: `tutti run -n 4 program`, `tutti info`."""
+    os.environ.setdefault("TUTTI_PYTHON", sys.executable)  # what `tutti bench` runs its driver with
     become("tutti")
 
 

@@ -17,5 +17,6 @@ Action add_run(CLI::App& program);
 Action add_info(CLI::App& program);
 Action add_plan(CLI::App& program);
 Action add_why(CLI::App& program);
+Action add_bench(CLI::App& program);
 
 }  // namespace tutti::command

@@ -1,0 +1,252 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tutti bench`: measures Tutti and MPI libraries on this machine, in alternating rounds of one run."""
+
+import datetime
+import os
+import pathlib
+import random
+import shlex
+import subprocess
+import sys
+import time
+import types
+
+try:
+    import click
+    import matplotlib  # noqa: F401 - the pictures at the end of a run
+    import rich.console
+    import rich.progress
+except ImportError as missing:
+    needed = "pip install 'tutti[bench]', or click, rich and matplotlib"
+    sys.exit(f"tutti bench needs the Python package {missing.name}: {needed}")
+
+from . import figures, jobs, machine, page, peers, pictures, rounds, table
+
+UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
+
+
+def read_size(text):
+    digits = text.rstrip("BbKkMm").strip()
+    unit = text[len(digits) :].upper().replace("B", "")
+    if not digits.isdigit() or unit not in UNITS or int(digits) * UNITS[unit] % 8:
+        raise click.BadParameter(f'"{text}" is not a size: a multiple of 8 bytes, as in 8, 64K or 4M')
+    return int(digits) * UNITS[unit]
+
+
+def read_sizes(text, factor):
+    """8,64K,4M: these; 8:4M: from the first to the last, each so many times the one before; 8:4M:2: twice."""
+    if ":" not in text:
+        return sorted({read_size(part) for part in text.split(",")})
+    first, last, *given = text.split(":")
+    if len(given) > 1 or (given and not (given[0].isdigit() and int(given[0]) > 1)):
+        raise click.BadParameter(f'"{text}" is not FIRST:LAST or FIRST:LAST:FACTOR')
+    factor = int(given[0]) if given else factor
+    size, end, sizes = max(8, read_size(first)), read_size(last), []
+    while size < end:
+        sizes.append(size)
+        size *= factor
+    return [*sizes, end]
+
+
+def read_names(text, known, what):
+    names = [name for name in text.split(",") if name]
+    for name in names:
+        if name not in known:
+            raise click.BadParameter(f'no {what} "{name}"; there are {", ".join(known)}')
+    return names
+
+
+def read_ranks(text):
+    counts = text.split(",")
+    if not all(count.isdigit() and 0 < int(count) <= 1024 for count in counts):
+        raise click.BadParameter(f'"{text}" is not a list of numbers of ranks, as in 2,4,8')
+    return sorted({int(count) for count in counts})
+
+
+def collectives_of(library):
+    """{name: whether it moves data}, as the benchmark itself lists them."""
+    lines = subprocess.run(
+        [str(library.program), "--list"], capture_output=True, text=True, check=True
+    ).stdout.splitlines()
+    return {line.split()[0]: not line.endswith("without data") for line in lines}
+
+
+class Progress:
+    """Says what is measured, on a terminal as a bar."""
+
+    def __init__(self, console, run):
+        self.run, self.bar = run, rich.progress.Progress(console=console, transient=True)
+        self.task = self.bar.add_task("", total=None)
+        self.done = 0
+
+    def step(self, cell, series):
+        what = f"round {self.run.rounds + 1}: {cell.collective} on {cell.ranks} ranks, {series.library.name}"
+        total = sum(bool(one.sizes) and not one.failure for every in self.run.series.values() for one in every)
+        self.done += 1
+        self.bar.update(self.task, description=what, completed=self.done, total=max(total, self.done))
+
+    def after(self, _):
+        self.done = 0
+
+
+def foreign_load(seconds):
+    """How many cores' worth of processor time others use while we do nothing."""
+    before, stolen = machine.busy()
+    time.sleep(seconds)
+    after, stolen_after = machine.busy()
+    return max(0.0, (after - before + stolen_after - stolen) / seconds)
+
+
+def prepare(options, console):
+    """Tutti and the peers that are wanted."""
+    libraries = [peers.tutti(options.binaries)]
+    wanted = options.vs
+    folder = options.peers
+    names = (
+        peers.installed(folder)
+        if wanted == "installed"
+        else read_names("" if wanted == "none" else wanted, peers.PEERS, "peer")
+    )
+    for name in names:
+        libraries.append(peers.prepare(name, folder, console.print))
+    return libraries
+
+
+def measure(run, options, console):
+    """The rounds, with the speed of copying before each of them; what is known about the run."""
+    begin = time.monotonic()
+    facts = {
+        "machine": machine.describe(options.cores),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "arguments": shlex.join(options.arguments),
+        "foreign_load": foreign_load(1),
+        "json": f"{options.out.name}.json",
+    }
+    console.print(
+        f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
+    )
+    program, copies = machine.floor_program(options.binaries), {}
+    if program is None:
+        console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
+
+    def after_round(run):
+        for size, microseconds in machine.copy_times(program, options.sizes).items():
+            copies[size] = min(microseconds, copies.get(size, microseconds))
+        facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
+        compared = figures.compare_all(run, copies)
+        facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
+        page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
+        progress.after(run)
+
+    progress = Progress(console, run)
+    with progress.bar, jobs.hogs(options.hogs):
+        run.go(progress.step, after_round)
+    facts["foreign_after"] = foreign_load(1)
+    return facts
+
+
+def report(run, facts, options, console):
+    compared = figures.compare_all(run, facts["copy_us"])
+    page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
+    drawn = pictures.draw(compared, options.out)
+    options.out.with_name(f"{options.out.name}.md").write_text(page.markdown(run, facts, compared, drawn))
+    table.show(console, compared)
+    for name, version in run.names.items():
+        console.print(f"{name}: {version}", highlight=False)
+    for cell, one in run.failures():
+        what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
+        console.print(f"{what}: {one.failure}", highlight=False, markup=False)
+    losing = sum(one.mark == "loses" for one in compared)
+    below = sum(one.mark == "below goal" for one in compared)
+    console.print(f"{run.rounds} rounds, {facts['minutes']:.1f} minutes. All of it: {options.out}.md", highlight=False)
+    console.print(f"Slower than the best peer at {losing} points, below the goal at {below} more.", highlight=False)
+
+
+def shorten(options):
+    """--quick: a smoke test. Otherwise what was asked for."""
+    if options.quick:
+        options.sizes, options.ranks, options.rounds, options.seconds = (
+            options.sizes[:1] + options.sizes[-1:],
+            [2],
+            2,
+            0.05,
+        )
+
+
+@click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
+@click.argument("collectives", nargs=-1)
+@click.option("-n", "--ranks", default="2,4,8", show_default=True, help="Numbers of ranks.")
+@click.option(
+    "--sizes", default="8:4M", show_default=True, help="Bytes of a block: 8:4M (sampled), 8:4M:2 or 8,64K,4M."
+)
+@click.option(
+    "--vs", default="openmpi,mpich,impi", show_default=True, help="Peers; installed: those that need no network; none."
+)
+@click.option(
+    "--scheme", type=click.Choice(list(page.SCHEMES)), default="loop", show_default=True, help="How calls are timed."
+)
+@click.option(
+    "--statistic",
+    type=click.Choice(list(page.STATISTICS)),
+    default="run",
+    show_default=True,
+    help="What stands for a round in scheme loop: run time / calls, or one of its batches.",
+)
+@click.option("--rounds", type=click.IntRange(1), default=7, show_default=True, help="How many rounds at most.")
+@click.option(
+    "--minutes", type=click.FloatRange(0), default=40, show_default=True, help="No round is begun that would end later."
+)
+@click.option("--seconds", type=click.FloatRange(0.01), default=1.0, show_default=True, help="Of measuring in one job.")
+@click.option(
+    "--hogs", type=click.IntRange(0, 1024), default=0, show_default=True, help="Busy processes beside the ranks."
+)
+@click.option(
+    "--full", is_flag=True, help="Every power of two, every peer and setting in every round, no limit of time."
+)
+@click.option("--quick", is_flag=True, help="Two sizes on two ranks, for a moment: does it work?")
+@click.option("--seed", type=int, help="Of the order of the rounds; printed.")
+@click.option("--cores", help="The cores to use, as in 0,1: rank r gets the r-th of them.")
+@click.option("--peers", type=click.Path(path_type=pathlib.Path), help="Where the peers are installed.")
+@click.option(
+    "--out",
+    type=click.Path(path_type=pathlib.Path),
+    default="one-host",
+    show_default=True,
+    help="Where the results go: OUT.json, OUT.md, OUT-*.png.",
+)
+def main(**given):
+    """Measures Tutti and MPI libraries on this machine, side by side: COLLECTIVES, or all of them.
+
+    The peers are installed from PyPI into environments of their own, and the benchmark is compiled against them (cc).
+    """
+    options = types.SimpleNamespace(**given)
+    options.arguments = sys.argv[1:]
+    options.binaries = pathlib.Path(os.environ.get("VERSUS_BINARIES", "build/release/bin")).absolute()
+    options.peers = options.peers or peers.default_folder()
+    options.sizes = read_sizes(options.sizes, 2 if options.full else 8)
+    options.ranks = read_ranks(options.ranks)
+    options.seed = random.randrange(1 << 31) if options.seed is None else options.seed
+    allowed = sorted(os.sched_getaffinity(0))
+    options.cores = (
+        [int(core) for core in read_names(options.cores, [str(core) for core in allowed], "core")]
+        if options.cores
+        else allowed
+    )
+    if options.full:
+        options.minutes = float("inf")
+    shorten(options)
+    console = rich.console.Console()
+    if not console.is_terminal:
+        console.width = 120  # a file or a pipe is as wide as the table
+    try:
+        libraries = prepare(options, console)
+        known = collectives_of(libraries[0])
+        names = read_names(",".join(options.collectives), list(known), "collective") or list(known)
+        cells = [rounds.Cell(name, ranks) for ranks in options.ranks for name in names]
+        run = rounds.Run(libraries, cells, {name: options.sizes if known[name] else [0] for name in names}, options)
+        options.out.parent.mkdir(parents=True, exist_ok=True)
+        report(run, measure(run, options, console), options, console)
+        if any(one.library.name == "tutti" for _, one in run.failures()):
+            sys.exit("tutti bench: Tutti itself could not be measured everywhere, see above")
+    except (peers.Failure, jobs.JobFailed) as failure:
+        sys.exit(f"tutti bench: {failure}")

@@ -1,0 +1,134 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""From points to comparisons: medians, paired ratios with confidence intervals, shares of the copy floor."""
+
+import dataclasses
+import math
+import statistics
+
+THIN = 20  # a peer this many times slower than Tutti is measured in the first round only
+# By how much Tutti is meant to be faster than the best peer at two ranks: up to so many bytes, this ratio. Elsewhere 1.
+GOALS = {2: ((1 << 10, 1.5), (32 << 10, 1.3), (512 << 10, 1.4), (4 << 20, 1.1))}
+LEVEL = 0.95
+
+
+@dataclasses.dataclass(frozen=True)
+class Comparison:
+    """Tutti beside the best peer, at one point."""
+
+    collective: str
+    ranks: int
+    bytes: int
+    us: float
+    skew_us: float
+    floor_share: float  # of the time that copying alone takes; 0 where nothing is copied or no floor is known
+    peer: str = ""  # with its setting; "" when nobody else was measured
+    peer_us: float = 0
+    peer_skew_us: float = 0
+    ratio: float = 0
+    low: float = 0
+    high: float = 0
+    level: float = 0  # the confidence that low..high has
+    rounds: int = 0
+    thin: bool = False
+    others: dict = dataclasses.field(default_factory=dict)  # {peer: its best time in microseconds}
+
+    @property
+    def goal(self):
+        return goal(self.ranks, self.bytes)
+
+    @property
+    def mark(self):
+        """ "loses", "below goal", or nothing."""
+        if not self.peer or self.ratio >= self.goal:
+            return ""
+        return "loses" if self.ratio < 1 else "below goal"
+
+
+def goal(ranks, size):
+    return next((ratio for most, ratio in GOALS.get(ranks, ()) if size <= most), 1.0)
+
+
+def time_of(point, statistic):
+    """A point in microseconds. run: run time / calls; median, best: of the batches, for machines that others load."""
+    return point["us"] if statistic == "run" else point.get(f"batch_{statistic}_us", point["us"])
+
+
+def interval(values):
+    """The median's confidence interval by order statistics, and the confidence that it really has."""
+    ordered, n = sorted(values), len(values)
+    below = 0.0  # the chance that at most k - 1 of n values are under the true median
+    best = (ordered[0], ordered[-1], max(0.0, 1 - 2 * 0.5**n))
+    for k in range(1, n // 2 + 1):
+        below += math.comb(n, k - 1) * 0.5**n
+        if 1 - 2 * below < LEVEL:
+            break
+        best = (ordered[k - 1], ordered[n - k], 1 - 2 * below)
+    return best
+
+
+def times(series, size, statistic):
+    """{round: microseconds}."""
+    found = {number: time_of(point, statistic) for number, point in series.points.get(size, {}).items()}
+    return {number: time for number, time in found.items() if time}
+
+
+def median_of(points, key):
+    return statistics.median(point[key] for point in points.values())
+
+
+def floor_share(point, us, size, ranks, cores, floors):
+    """How much of its time a call would take if it were nothing but the copies that cannot be avoided."""
+    if size not in floors or not point["copied"] or not us:
+        return 0.0
+    return point["copied"] * floors[size] / min(ranks, len(cores)) / us
+
+
+def compare(cell, every, size, statistic, cores, floors):
+    """One point of the table; None when Tutti has none."""
+    ours = next(series for series in every if series.library.name == "tutti")
+    mine = times(ours, size, statistic)
+    if not mine:
+        return None
+    us = statistics.median(mine.values())
+    points = ours.points[size]
+    share = floor_share(next(iter(points.values())), us, size, cell.ranks, cores, floors)
+    common = {"collective": cell.collective, "ranks": cell.ranks, "bytes": size, "us": us}
+    common.update(skew_us=median_of(points, "skew_us"), floor_share=share, rounds=len(mine))
+    # Only rounds that both measured make pairs.
+    peers = [
+        (series, {number: time for number, time in times(series, size, statistic).items() if number in mine})
+        for series in every
+        if series is not ours
+    ]
+    ranked = sorted((statistics.median(found.values()), i) for i, (_, found) in enumerate(peers) if found)
+    if not ranked:
+        return Comparison(**common)
+    others = {}
+    for median, i in ranked:
+        others.setdefault(peers[i][0].library.name, median)
+    peer_us, best = ranked[0]
+    series, found = peers[best]
+    ratios = [found[number] / mine[number] for number in found]
+    low, high, level = interval(ratios)
+    return Comparison(
+        **common,
+        peer=f"{series.library.name} ({series.setting.name})",
+        peer_us=peer_us,
+        peer_skew_us=median_of(series.points[size], "skew_us"),
+        ratio=statistics.median(ratios),
+        low=low,
+        high=high,
+        level=level,
+        thin=peer_us > THIN * us,
+        others=others,
+    )
+
+
+def compare_all(run, floors):
+    """Every point, by ranks, collective and size."""
+    options = run.options
+    found = []
+    for cell, every in run.series.items():
+        sizes = sorted({size for series in every for size in series.points})
+        found += [compare(cell, every, size, options.statistic, options.cores, floors) for size in sizes]
+    return [one for one in found if one]

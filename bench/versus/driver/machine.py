@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""What the comparison ran on: the machine in one line, its load, and how fast it copies."""
+
+import json
+import os
+import pathlib
+import platform
+import subprocess
+
+from . import peers
+
+
+def describe(cores):
+    """The machine in one line."""
+    model = "unknown processor"
+    for line in pathlib.Path("/proc/cpuinfo").read_text().splitlines():
+        if line.startswith("model name"):
+            model = line.partition(":")[2].strip()
+            break
+    memory = next(
+        line for line in pathlib.Path("/proc/meminfo").read_text().splitlines() if line.startswith("MemTotal")
+    )
+    gigabytes = int(memory.split()[1]) / 2**20
+    return (
+        f"{model}, {len(cores)} of {os.cpu_count()} cores used, {gigabytes:.0f} GiB, "
+        f"{platform.system()} {platform.release()}"
+    )
+
+
+def busy():
+    """Seconds of processor time that the whole machine has spent so far, and that were stolen from it."""
+    fields = [int(field) for field in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
+    tick = os.sysconf("SC_CLK_TCK")
+    return (sum(fields) - fields[3] - fields[4]) / tick, fields[7] / tick if len(fields) > 7 else 0.0
+
+
+def floor_program(binaries):
+    """tutti-floor of the same build; it is not installed."""
+    path = binaries.parent / "bench" / "tutti-floor"
+    return path if os.access(path, os.X_OK) else None
+
+
+def copy_times(program, sizes):
+    """{bytes: microseconds} of one copy, by memcpy or process_vm_readv, whichever is faster."""
+    wanted = sorted({size for size in sizes if size > 0})
+    if program is None or not wanted:
+        return {}
+    done = subprocess.run(
+        [str(program), "--copies", ",".join(map(str, wanted))], capture_output=True, text=True, check=False, timeout=300
+    )
+    if done.returncode != 0:
+        raise peers.Failure(f"{program} failed: {done.stderr.strip()}")
+    rows = json.loads(done.stdout)
+    return {row["bytes"]: min(time for time in (row["memcpy_ns"], row["read_ns"]) if time) / 1e3 for row in rows}

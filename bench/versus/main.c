@@ -1,0 +1,84 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* tutti-versus: times collectives on one machine; the same source for Tutti and for each MPI library. All ranks run
+ *     tutti-versus FILE SCHEME SECONDS CORES COLLECTIVE SIZES
+ *     tutti-versus --list
+ * rank 0 writes FILE: a line about the library, then one line for each size (a library that is so slow that the time is
+ * over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS:
+ * for each point; CORES and SIZES: numbers with commas between. bench/versus/driver starts it. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "collectives.h"
+#include "measure.h"
+
+/* Seconds beyond which no further size is begun, besides three times the time that is asked for. */
+enum { PATIENCE = 3 };
+
+static void fail(const char* what, const char* which) {
+  fprintf(stderr, "tutti-versus: %s: %s; see the first lines of bench/versus/main.c\n", what, which);
+  layer_abort();
+}
+
+static int list(void) {
+  for (size_t i = 0; i < collectives_count; ++i)
+    printf("%s%s\n", collectives[i].name, collectives[i].output == NOTHING ? " without data" : "");
+  return 0;
+}
+
+static long number_at(const char* text, int index) {
+  for (; index > 0; --index) text = strchr(text, ',') + 1;
+  return strtol(text, NULL, 10);
+}
+
+static int numbers_in(const char* text) {
+  int count = 1;
+  for (; *text != '\0'; ++text) count += *text == ',';
+  return count;
+}
+
+/* The same for every library, and after its start: each sees the whole machine when it chooses how to wait. */
+static void pin(const char* cores) {
+  cpu_set_t set;
+  CPU_ZERO(&set);
+  CPU_SET((size_t)number_at(cores, layer_rank() % numbers_in(cores)), &set);
+  if (sched_setaffinity(0, sizeof set, &set) != 0) fail("cannot run on one of the cores", cores);
+}
+
+static enum scheme scheme_named(const char* name) {
+  const char* const names[] = {"loop", "barrier", "window"};
+  for (int i = 0; i < 3; ++i)
+    if (strcmp(name, names[i]) == 0) return (enum scheme)i;
+  fail("no such scheme", name);
+  return LOOP;
+}
+
+static void run(char** arguments) {
+  const struct plan plan = {scheme_named(arguments[1]), strtod(arguments[2], NULL)};
+  pin(arguments[3]);
+  const struct collective* collective = find_collective(arguments[4]);
+  if (collective == NULL) fail("no such collective", arguments[4]);
+  FILE* file = layer_rank() == 0 ? fopen(arguments[0], "w") : NULL;
+  if (layer_rank() == 0) {
+    if (file == NULL) fail("cannot write", arguments[0]);
+    fprintf(file, "{\"library\": \"%s\", \"ranks\": %d}\n", layer_version(), layer_size());
+  }
+  const char* sizes = arguments[5];
+  const int count = numbers_in(sizes);
+  const double end = now() + PATIENCE + 3 * count * plan.seconds;
+  for (int i = 0; i < count && from_root(now() < end ? 1 : 0) > 0; ++i)
+    measure(collective, number_at(sizes, i), &plan, file);
+  if (file != NULL && fclose(file) != 0) fail("cannot write", arguments[0]);
+}
+
+int main(int argument_count, char** arguments) {
+  if (argument_count == 2 && strcmp(arguments[1], "--list") == 0) return list();
+  layer_start(&argument_count, &arguments);
+  if (argument_count != 7) fail("wrong arguments", "FILE SCHEME SECONDS CORES COLLECTIVE SIZES");
+  run(arguments + 1);
+  layer_end();
+  return 0;
+}

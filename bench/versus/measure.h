@@ -1,0 +1,26 @@
+/* SPDX-License-Identifier: BSD-3-Clause */
+/* Measures one point: one collective at one size. */
+#ifndef VERSUS_MEASURE_H
+#define VERSUS_MEASURE_H
+
+#include <stdio.h>
+
+#include "collectives.h"
+
+enum scheme {
+  LOOP,    /* call after call, no clock in between; a point = run time / calls (the slowest rank's) */
+  BARRIER, /* a barrier before each call; a point = the median over calls of the slowest rank's time */
+  WINDOW   /* all ranks start each call at one agreed time; a point = the median over calls of the last rank's end */
+};
+
+struct plan {
+  enum scheme scheme;
+  double seconds; /* for one point, after checks and warm-up */
+};
+
+/* Rank 0's value, on all ranks. */
+double from_root(double value);
+/* All ranks call it; rank 0 writes one line of JSON. */
+void measure(const struct collective* collective, long bytes, const struct plan* plan, FILE* file);
+
+#endif

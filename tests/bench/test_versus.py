@@ -1,0 +1,231 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""`tutti bench` works without a network; its figures are right; it refuses to time what gives a wrong result."""
+
+import json
+import os
+import pathlib
+import subprocess
+import sys
+import time
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
+VERSUS = ROOT / "bench/versus"
+PEERS = ROOT / "build/peers"
+sys.path.insert(0, str(VERSUS))
+
+from driver import command, figures, jobs, peers  # noqa: E402 - a program's folder, not a package
+
+COLLECTIVES = subprocess.run(
+    [BUILD / "bin/tutti-versus", "--list"], capture_output=True, text=True, check=True
+).stdout.splitlines()
+NAMES = [line.split()[0] for line in COLLECTIVES]
+WITH_DATA = [line for line in COLLECTIVES if not line.endswith("without data")]
+
+
+def tutti(*arguments, expected=0):
+    done = subprocess.run(
+        [BUILD / "bin/tutti", *map(str, arguments)],
+        env={**os.environ, "TUTTI_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == expected, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def quick(tmp_path, *arguments):
+    """The results of a smoke test on two sizes and two ranks, without a network."""
+    out = tmp_path / "results" / "quick"
+    tutti("bench", "--quick", "--sizes", "8:64K", "--seed", 1, "--out", out, "--peers", PEERS, *arguments)
+    return json.loads(out.with_name("quick.json").read_text()), out.with_name("quick.md").read_text()
+
+
+def test_all_collectives(tmp_path):
+    made, page = quick(tmp_path, "--vs", "none")
+    assert [one["collective"] for one in made["series"]] == NAMES
+    for one in made["series"]:
+        without_data = f"{one['collective']} without data" in COLLECTIVES
+        assert list(one["sizes"]) == (["0"] if without_data else ["8", "65536"])
+        for points in one["sizes"].values():
+            assert points["round"] == [0, 1]
+            assert min(points["stamped"]) >= 3
+            assert min(points["us"]) > 0
+            assert all(len(ranks) == 2 for ranks in points["ranks_us"])
+    assert "Tutti " in page.splitlines()[0]
+    assert page.count("64 KiB") == len(WITH_DATA)
+    assert (tmp_path / "results/quick-time-2.png").stat().st_size > 1000
+
+
+@pytest.mark.parametrize("scheme", ["barrier", "window"])
+def test_schemes(scheme, tmp_path):
+    made, page = quick(tmp_path, "barrier", "bcast", "--vs", "none", "--scheme", scheme)
+    assert f"Scheme {scheme}:" in page
+    points = [points for one in made["series"] for points in one["sizes"].values()]
+    assert len(points) == 3
+    for one in points:
+        assert min(one["stamped"]) >= 3
+        assert scheme == "window" or min(one["us"]) > 0  # a busy machine may start every call late
+
+
+def test_beside_a_peer_where_one_is_installed(tmp_path):
+    there = peers.installed(PEERS)[:1]
+    made, page = quick(tmp_path, "allreduce", "--vs", ",".join(there) or "none")
+    measured = [one for one in made["series"] if one["sizes"]]
+    assert {one["library"] for one in measured} == {"tutti", *there}
+    for comparison in made["comparisons"]:
+        assert (comparison["ratio"] > 0) == bool(there)
+        assert comparison["peer"].partition(" ")[0] == "".join(there)
+    assert ("quick-ratio-2.png" in page) == bool(there)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "text"),
+    [
+        (["gossip"], 'no collective "gossip"'),
+        (["-n", "0"], "not a list of numbers of ranks"),
+        (["--sizes", "7"], "a multiple of 8 bytes"),
+        (["--sizes", "8:4M:1"], "FIRST:LAST:FACTOR"),
+        (["--vs", "lam"], 'no peer "lam"'),
+        (["--cores", "9999"], 'no core "9999"'),
+    ],
+)
+def test_says_what_is_wrong(arguments, text, tmp_path):
+    done = tutti("bench", "--quick", "--vs", "none", "--out", tmp_path / "x", *arguments, expected=2)
+    assert text in " ".join(done.split())
+
+
+@pytest.fixture(scope="module")
+def mutant(tmp_path_factory):
+    """The benchmark over a library with every collective replaced by one that can be made wrong."""
+    folder = tmp_path_factory.mktemp("mutant")
+    (folder / "mutant.c").write_text('#include "mutant.h"\n' + "".join(f"MUTANT({name})\n" for name in NAMES))
+    sources = [VERSUS / file for file in ("main.c", "measure.c", "collectives.c", "layer/tutti.c")]
+    include = [f"-I{path}" for path in (VERSUS, ROOT / "tests/bench", ROOT / "include")]
+    link = [f"-L{BUILD}/lib", "-ltutti", f"-Wl,-rpath,{BUILD}/lib", *(f"-Wl,--wrap=layer_{name}" for name in NAMES)]
+    program = folder / "mutant"
+    peers.run("cc", *peers.FLAGS, "-o", program, folder / "mutant.c", *sources, *include, *link)
+
+    def run(collective, **environment):
+        arguments = [folder / "points", "loop", "0.01", "0", collective, "0" if collective == "barrier" else "24"]
+        return subprocess.run(
+            [BUILD / "bin/tutti", "run", "-n", "3", "--timeout", "60", program, *arguments],
+            env={**os.environ, "TUTTI_TIMEOUT": "20", **environment},
+            capture_output=True,
+            text=True,
+            timeout=100,
+            check=False,
+        )
+
+    return run
+
+
+def test_times_what_is_right(mutant):
+    for name in NAMES:
+        done = mutant(name)
+        assert done.returncode == 0, done.stderr
+
+
+@pytest.mark.parametrize("rank", ["0", "2"])
+@pytest.mark.parametrize("kind", ["wrong", "beyond", "skip"])
+@pytest.mark.parametrize("collective", [line.split()[0] for line in WITH_DATA])
+def test_refuses_to_time_what_is_wrong(mutant, collective, kind, rank):
+    done = mutant(collective, MUTANT=kind, MUTANT_OF=collective, MUTANT_RANK=rank)
+    assert done.returncode == 1
+    assert "wrong result" in done.stderr or (kind == "skip" and "tutti-versus:" in done.stderr), done.stderr
+
+
+def test_refuses_a_barrier_that_holds_nobody(mutant):
+    done = mutant("barrier", MUTANT="skip", MUTANT_OF="barrier", MUTANT_RANK="all")
+    assert done.returncode == 1
+    assert "left the barrier before" in done.stderr, done.stderr
+
+
+def is_running(pid):
+    """Not one that is dead, and waits for init to take note."""
+    try:
+        return pathlib.Path("/proc", pid, "stat").read_text().rpartition(")")[2].split()[0] not in "ZX"
+    except OSError:
+        return False
+
+
+def test_a_job_is_ended_with_all_that_it_started(tmp_path):
+    note = tmp_path / "pid"
+    with pytest.raises(jobs.JobFailed, match="not done after 1 s"):
+        jobs.launch(["bash", "-c", f"setsid sleep 1000 & echo $! >{note}; wait"], {}, 1)
+    deadline = time.monotonic() + 20
+    while is_running(note.read_text().strip()):
+        assert time.monotonic() < deadline
+        time.sleep(0.01)
+
+
+def test_interval():
+    """By order statistics: of six values the whole range has 97 %; of more values less of it suffices."""
+    assert figures.interval([3, 1, 2, 6, 5, 4])[:2] == (1, 6)
+    assert figures.interval([3, 1, 2, 6, 5, 4])[2] == pytest.approx(1 - 2 / 64)
+    assert figures.interval(range(1, 10))[:2] == (2, 8)
+    assert figures.interval(range(1, 10))[2] == pytest.approx(1 - 20 / 512)
+    assert figures.interval([5]) == (5, 5, 0)
+
+
+@pytest.mark.parametrize(
+    ("ranks", "size", "ratio"),
+    [(2, 0, 1.5), (2, 1024, 1.5), (2, 4096, 1.3), (2, 65536, 1.4), (2, 4 << 20, 1.1), (2, 8 << 20, 1), (4, 8, 1)],
+)
+def test_goals(ranks, size, ratio):
+    assert figures.goal(ranks, size) == ratio
+
+
+def series(library, setting, times):
+    """What a library needs in each round, in microseconds, at 8 bytes."""
+    points = {number: {"us": time, "skew_us": 0.1, "copied": 1} for number, time in enumerate(times) if time}
+    library, setting = peers.Library(library, pathlib.Path(), (), ()), peers.Setting(setting)
+    return type("Series", (), {"library": library, "setting": setting, "points": {8: points}})()
+
+
+def test_compares_with_the_best_peer_in_its_best_setting():
+    every = [
+        series("tutti", "default", [1.0, 2.0, 1.0]),
+        series("a", "spin", [9.0, 9.0, 9.0]),
+        series("a", "yield", [3.0, 4.0, 2.5]),
+        series("b", "default", [4.0, 4.0, 3.0]),
+    ]
+    cell = type("Cell", (), {"collective": "bcast", "ranks": 2})
+    one = figures.compare(cell, every, 8, "run", [0, 1], {8: 0.25})
+    assert (one.peer, one.us, one.peer_us) == ("a (yield)", 1.0, 3.0)
+    assert (one.ratio, one.low, one.high) == (2.5, 2.0, 3.0)  # by rounds: 3, 2, 2.5
+    assert one.others == {"a": 3.0, "b": 4.0}
+    assert one.floor_share == pytest.approx(0.125)
+    assert one.mark == ""
+    late = figures.compare(
+        cell, [series("tutti", "default", [None, 4.0]), series("a", "spin", [1.0])], 8, "run", [0], {}
+    )
+    assert late.peer == ""  # no round has both
+    slow = figures.compare(cell, [series("tutti", "default", [4.0, 4.0]), every[2]], 8, "run", [0, 1], {})
+    assert slow.mark == "loses"
+
+
+def test_reads_sizes():
+    assert command.read_sizes("8:4M", 8) == [8, 64, 512, 4096, 32 << 10, 256 << 10, 2 << 20, 4 << 20]
+    assert command.read_sizes("8:64:2", 8) == [8, 16, 32, 64]
+    assert command.read_sizes("64K,8", 8) == [8, 64 << 10]
+
+
+def test_works_from_an_installed_copy(tmp_path):
+    peers.run("cmake", "--install", BUILD, "--prefix", tmp_path / "there")
+    arguments = ["bench", "barrier", "--quick", "--vs", "none", "--out", tmp_path / "one"]
+    done = subprocess.run(
+        [tmp_path / "there/bin/tutti", *arguments],
+        env={**os.environ, "TUTTI_PYTHON": sys.executable},
+        capture_output=True,
+        text=True,
+        timeout=100,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "No tutti-floor" in done.stdout
+    assert "barrier" in (tmp_path / "one.md").read_text()
