@@ -5,7 +5,6 @@ import asyncio
 import gc
 
 import numpy as np
-
 import tutti
 
 world = tutti.world()
