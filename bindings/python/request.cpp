@@ -164,18 +164,21 @@ Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb
     : result_(std::move(result)), prepared_(std::move(prepared)), persistent_(std::move(persistent)) {}
 
 Repeated::~Repeated() {
-  if (persistent_.pending() && !persistent_.request().operation()->timed_out()) wait_unasked(persistent_.request());
+  if (persistent_.pending() && !given_up_) wait_unasked(persistent_.request());
   const nb::gil_scoped_release without_gil;
   persistent_ = Persistent();
 }
 
 void Repeated::start() {
+  given_up_ = false;
   const nb::gil_scoped_release without_gil;
   persistent_.start();
 }
 
 nb::object Repeated::wait(Seconds timeout) {
+  given_up_ = true;  // unless the wait comes to its end
   python::wait(persistent_.request(), timeout);
+  given_up_ = false;
   prepared_->rethrow();
   return result_;
 }

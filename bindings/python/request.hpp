@@ -75,6 +75,7 @@ class Repeated {
  private:
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;
+  bool given_up_ = false;  // a time-out or a signal ended the last wait: dropping it does not block
   Persistent persistent_;  // last: its operation ends before its buffers go
 };
 
