@@ -8,7 +8,7 @@ import time
 
 from . import figures, jobs
 
-BEATEN = 1.5  # a setting this many times slower than the same peer's best one, at every size, likewise
+BEATEN = 1.25  # a setting this many times slower than the same peer's best one, at every size, likewise
 
 
 @dataclasses.dataclass
