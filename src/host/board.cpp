@@ -33,7 +33,7 @@ void Board::format(std::byte* memory, int size, std::uint64_t context, int users
   header.whom.store(-1, std::memory_order_relaxed);
   for (Rank i = 0; i < size; ++i) board.member(i).reading.store(-1, std::memory_order_relaxed);
   std::byte* const identity = memory + BoardLayout(size).identity;
-  std::memcpy(identity, name.data(), std::min(name.size(), line - 1));
+  std::ranges::copy(name.substr(0, line - 1), reinterpret_cast<char*>(identity));
   for (Rank i = 0; i < size; ++i) {
     const std::int32_t rank = world.empty() ? i : world[static_cast<std::size_t>(i)];
     std::memcpy(identity + sizeof(BoardIdentity) + static_cast<std::size_t>(i) * sizeof rank, &rank, sizeof rank);
