@@ -81,7 +81,7 @@ std::string command_of(pid_t pid) {
   while (!text.empty() && text.back() == '\0') text.pop_back();
   std::ranges::replace_if(
       text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20; }, ' ');
-  if (text.size() > longest_command) text = text.substr(0, longest_command - 3) + "...";
+  if (text.size() > longest_command) text.replace(longest_command - 3, text.npos, "...");
   return text;
 }
 

@@ -119,7 +119,7 @@ std::vector<Called> read_calls(std::span<const host::Record> first, std::span<co
   for (std::size_t i = 0; i < first.size(); ++i) {
     const host::Record& record = first[i];
     // Written between the two copies, or not yet whole.
-    if (std::memcmp(&record, &second[i], sizeof record) != 0) continue;
+    if (!std::ranges::equal(std::as_bytes(first.subspan(i, 1)), std::as_bytes(second.subspan(i, 1)))) continue;
     const std::uint64_t sequence = record.sequence.load(std::memory_order_relaxed);
     Called called{sequence - 1,
                   static_cast<std::uint32_t>(record.signatures.load(std::memory_order_relaxed)),
