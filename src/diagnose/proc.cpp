@@ -94,7 +94,8 @@ Access open_segments(pid_t pid, const std::function<void(base::Descriptor)>& use
     if (errno == EACCES || errno == EPERM) return Access::denied;
     if (errno != 0) return Access::gone;
     for (const std::string& name : names) {
-      const std::string link = path + "/" + name;
+      std::string link = path;
+      link.append("/").append(name);
       if (read_link(link) != segment_link) continue;
       base::Descriptor file(open(link.c_str(), O_RDONLY | O_CLOEXEC));
       struct stat status {};
