@@ -5,7 +5,7 @@
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
-#include "tutti/pipeline.hpp"
 #include "tutti/persistent.hpp"
+#include "tutti/pipeline.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"
