@@ -64,7 +64,8 @@ void Operation::reset_steps() {
 
 bool Operation::advance() {
   try {
-    return bound_->in_order ? advance_in_order() : advance_steps();
+    const bool stepped = bound_->in_order ? advance_in_order() : advance_steps();
+    return std::exchange(worked_, false) || stepped;
   } catch (const std::bad_alloc&) {
     channel_.broken_off(*this, "this process has no memory left", Cause::system);
   } catch (const std::exception& error) {

@@ -135,6 +135,7 @@ class Operation {
   std::vector<std::byte> scratch_;
   plan::Index at_ = 0;          // of a plan that runs in order: the next step
   std::size_t steps_left_ = 0;  // of any other
+  bool worked_ = false;         // on a step that is not complete: its next piece waits for nobody
   bool published_ = false;      // since the last look: somebody may have to be woken
 
   std::atomic<Phase> phase_{Phase::idle};

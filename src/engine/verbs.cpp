@@ -130,6 +130,7 @@ bool Operation::combine_pieces(Index index) {
       std::memcpy(to, from, bytes);
     }
     done += bytes;
+    worked_ = true;
   }
   return done == step.bytes;
 }
