@@ -25,6 +25,7 @@ reduce        32K    -      binomial
 reduce        -      -      chain
 allreduce     96     32     board
 allreduce     96     -      board_tree
+allreduce     16K    8      board_large
 allreduce     128K   -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline

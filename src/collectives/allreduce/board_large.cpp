@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Board, large cells: everybody copies its data piece by piece into its large cells and combines everybody's pieces in
+// the order of the ranks, half a ring behind. One step of the memory where the pipeline takes two, but every rank
+// combines everything: for few ranks. Cost: alpha S + beta n + (P - 1)(beta + gamma) n, S pieces.
+//
+//     write     0  1  2  3  4  5 ...
+//     combine               0  1 ...    then release
+#include "collectives/board.hpp"
+
+namespace tutti::collectives::allreduce {
+namespace {
+
+/// Two ranks: the own piece is put in place while the other's is on its way; one step is left then.
+void combine_pair(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice mine, Slice sum,
+                  Handle saved) {
+  const Rank other = 1 - shape.rank;
+  const Handle placed = shape.in_place ? saved : b.copy(mine, sum);
+  line.add(b.await(other, cell, sum.count));
+  line.add(b.reduce(Writer::shared(other, cell, 0, sum.count), sum, shape.rank == 0 ? Side::right : Side::left))
+      .after(placed);
+}
+
+}  // namespace
+
+plan::Plan board_large(const Shape& shape) {
+  Writer b(shape);
+  const Slice mine = operand(shape, whole(shape)), sum = whole(shape);
+  if (shape.size == 1) b.copy(mine, sum);
+  if (shape.size == 1 || shape.count == 0) return b.build();
+  const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
+  const std::int32_t ahead = board::ahead(board::Ring::large);
+  b.use(board::Ring::large, cells);
+  board::Order order(b, board::Ring::large, cells);
+  std::vector<Handle> written;
+  for (std::int32_t cell = -ahead; cell < cells; ++cell) {
+    if (cell + ahead < cells)
+      written.push_back(board::put(b, order.of(cell + ahead), cell + ahead, board::part_of(mine, cell + ahead, cells)));
+    if (cell < 0) continue;
+    const Slice piece = board::part_of(sum, cell, cells);
+    const Slice own = board::part_of(mine, cell, cells);
+    board::Line& line = order.of(cell);
+    // In place, the cell keeps my data when the output is written over.
+    const Handle saved = shape.in_place ? written[static_cast<std::size_t>(cell)] : Handle();
+    if (shape.size == 2) {
+      combine_pair(b, line, shape, cell, own, piece, saved);
+    } else {
+      line.add(b.await(board::everyone, cell, piece.count)).after(saved);
+      board::fold(b, line, shape, piece, false, [&](Rank rank) {
+        return rank == shape.rank && !shape.in_place ? own : Writer::shared(rank, cell, 0, piece.count);
+      });
+    }
+    order.finish(cell);
+  }
+  return b.build();
+}
+
+}  // namespace tutti::collectives::allreduce
