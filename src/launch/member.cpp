@@ -93,13 +93,15 @@ Member join(const Patience& patience) {
   state->lifeline = Conversation(environment->store);
   state->lifeline.send(make_hello(*environment, Purpose::lifeline), deadline);
   state->lifeline.expect<Welcome>(deadline);
-  state->lifeline.become_lifeline();
 
   // Alive first, ready then: whoever has passed `Go` finds every other alive, or dead, but never absent.
   state->segment->enter(state->rank);
   state->entered = true;
   state->control.send(Ready{}, deadline);
   state->control.expect<Go>(deadline);
+  // Only now: the launcher may still have been inside its sending of that welcome, and what it does there after the
+  // message has been handed over, a wake-up, would have ended this process. It has sent `Go` after that.
+  state->lifeline.become_lifeline();
   state->joined = true;
   return Member(std::move(state));
 }

@@ -36,7 +36,8 @@ void work(Seat& seat, const Scenario& scenario, const std::vector<tutti::matrix:
     seat.await_all_ready();
     seat.strike_self(SIGSTOP);
   };
-  const bool victim = seat.rank() == scenario.victim;
+  // Before that the blow comes from outside; then the others may be gone and never be ready.
+  const bool victim = seat.rank() == scenario.victim && scenario.during == During::collectives;
   if (victim && scenario.blow == Blow::inside_reduction) hooks.reducing = strike;
   if (victim && scenario.blow == Blow::between_start_and_wait) hooks.before_wait = strike;
   hooks.limit = tutti::Duration(timeout);

@@ -45,7 +45,8 @@ plan::Plan board_large(const Shape& shape) {
       combine_pair(b, line, shape, cell, own, piece, saved);
     } else {
       line.add(b.await(board::everyone, cell, piece.count)).after(saved);
-      board::fold(b, line, shape, piece, false, [&](Rank rank) {
+      const bool placed = shape.in_place && shape.rank == shape.size - 1;
+      board::fold(b, line, shape, piece, placed, [&](Rank rank) {
         return rank == shape.rank && !shape.in_place ? own : Writer::shared(rank, cell, 0, piece.count);
       });
     }
