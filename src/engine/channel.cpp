@@ -204,6 +204,7 @@ void Channel::settle_alone(Operation& operation) {
   // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
   const std::uint64_t untold = next_cell_[slot(operation.ring_)] - consumed_[slot(operation.ring_)];
   untold_ = untold_ || untold > 0;
+  fetch_next_cell();
   const bool tell = untold > (operation.ring_ == Ring::small ? most_untold : 0);
   if (tell) update_consumed();
   if (tell || operation.published_) ring_bells();
@@ -260,8 +261,11 @@ void Channel::tell_consumed(Ring ring, std::uint64_t consumed) {
   host::Member& mine = board_.member(rank());
   // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
   (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
-  // The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
-  if (ring == Ring::small) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(ring)] + 1));
+}
+
+/// The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
+void Channel::fetch_next_cell() {
+  if (board_) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(Ring::small)] + 1));
 }
 
 void Channel::look_ahead(Ring ring) {

@@ -123,6 +123,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void drop_finished();
   void update_consumed();
   void tell_consumed(plan::Ring ring, std::uint64_t consumed);
+  void fetch_next_cell();
   /// The cell may be written: everybody has read what was in it before.
   bool space(plan::Ring ring, std::uint64_t sequence) {
     return sequence <= all_consumed_[slot(ring)] + ring_length(ring) || look_for_space(ring, sequence);
