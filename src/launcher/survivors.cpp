@@ -12,8 +12,12 @@
 #include <cerrno>
 #include <charconv>
 #include <csignal>
+#include <cstdlib>
+#include <cstring>
+#include <iterator>
 #include <memory>
 #include <optional>
+#include <set>
 #include <string_view>
 
 #include "base/descriptor.hpp"
@@ -71,15 +75,21 @@ void signal_all(std::span<const Survivor> survivors, int number) {
     if (!survivor.dumping) kill(survivor.pid, number);
 }
 
-/// Asks, waits a second, kills until nobody is left.
+/// Asks, waits a second, kills until nobody is left: until several looks in a row have found nobody, because a process
+/// that is just starting a program has no environment for a moment.
 void end_survivors(const std::string& secret) {
-  std::vector<Survivor> left = find_survivors(secret, {});
-  signal_all(left, SIGTERM);
-  signal_all(left, SIGCONT);
-  for (int round = 0; !left.empty(); ++round) {
-    poll(nullptr, 0, 20);
-    left = find_survivors(secret, {});
-    if (round >= 50) signal_all(left, SIGKILL);
+  constexpr int looks = 5, patience = 50;
+  std::set<pid_t> asked;
+  for (int round = 0, empty = 0; empty < looks; ++round) {
+    if (round > 0) poll(nullptr, 0, 20);
+    const std::vector<Survivor> left = find_survivors(secret, {});
+    empty = left.empty() ? empty + 1 : 0;
+    std::vector<Survivor> found_now;
+    std::ranges::copy_if(left, std::back_inserter(found_now),
+                         [&](const auto& s) { return asked.insert(s.pid).second; });
+    signal_all(found_now, SIGTERM);
+    signal_all(found_now, SIGCONT);
+    if (round >= patience) signal_all(left, SIGKILL);
   }
 }
 
@@ -89,6 +99,8 @@ void end_survivors(const std::string& secret) {
   sigfillset(&all);
   sigprocmask(SIG_SETMASK, &all, nullptr);
   prctl(PR_SET_NAME, "tutti-guard");
+  // Of a job inside another one: not among those whom the outer guard ends, before this one has done its work.
+  if (char* const outer = std::getenv(launch::secret_variable)) std::memset(outer, '-', std::strlen(outer));
   // Nothing of the launcher's may stay open here: others wait for the end of its output, or for its folder.
   dup2(launcher, 0);
   close_range(1, ~0u, 0);
