@@ -95,9 +95,6 @@ void end_survivors(const std::string& secret) {
 
 [[noreturn]] void keep_guard(const std::string& secret, int launcher) {
   setsid();
-  sigset_t all;
-  sigfillset(&all);
-  sigprocmask(SIG_SETMASK, &all, nullptr);
   prctl(PR_SET_NAME, "tutti-guard");
   // Of a job inside another one: not among those whom the outer guard ends, before this one has done its work.
   if (char* const outer = std::getenv(launch::secret_variable)) std::memset(outer, '-', std::strlen(outer));
@@ -136,11 +133,16 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
 Guard::Guard(const std::string& secret) {
   int ends[2];
   if (pipe2(ends, O_CLOEXEC) != 0) throw launch::system_error("cannot make a pipe");
+  // It is born deaf: the guard of an outer job may ask it to end before it has run at all.
+  sigset_t all, before;
+  sigfillset(&all);
+  sigprocmask(SIG_SETMASK, &all, &before);
   pid_ = fork();
   if (pid_ == 0) {
     close(ends[1]);
     keep_guard(secret, ends[0]);
   }
+  sigprocmask(SIG_SETMASK, &before, nullptr);
   close(ends[0]);
   alive_ = ends[1];
   if (pid_ < 0) {
