@@ -251,16 +251,12 @@ void Channel::update_consumed() {
       consumed = operation->released_;
       break;
     }
-    tell_consumed(ring, consumed);
+    if (consumed == consumed_[slot(ring)]) continue;
+    consumed_[slot(ring)] = consumed;
+    host::Member& mine = board_.member(rank());
+    // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
+    (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
   }
-}
-
-void Channel::tell_consumed(Ring ring, std::uint64_t consumed) {
-  if (consumed == consumed_[slot(ring)]) return;
-  consumed_[slot(ring)] = consumed;
-  host::Member& mine = board_.member(rank());
-  // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
-  (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
 }
 
 /// The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.

@@ -122,7 +122,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void ring_bells();
   void drop_finished();
   void update_consumed();
-  void tell_consumed(plan::Ring ring, std::uint64_t consumed);
   void fetch_next_cell();
   /// The cell may be written: everybody has read what was in it before.
   bool space(plan::Ring ring, std::uint64_t sequence) {

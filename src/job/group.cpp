@@ -5,7 +5,6 @@
 #include <set>
 
 #include "base/names.hpp"
-#include "job/blocks.hpp"
 #include "job/runtime.hpp"
 
 namespace tutti {
@@ -46,23 +45,11 @@ Group Group::subgroup(std::span<const Rank> ranks) const {
   return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
 }
 
-Request Group::start(const Call& call) const {
-  job::Member& member = of(member_);
-  job::check_blocks(call, member.channel().rank(), member.channel().size());
-  return member.start(call);
-}
+Request Group::start(const Call& call) const { return of(member_).start(call); }
 
-Persistent Group::init(const Call& call) const {
-  job::Member& member = of(member_);
-  job::check_blocks(call, member.channel().rank(), member.channel().size());
-  return Persistent(member.init(call));
-}
+Persistent Group::init(const Call& call) const { return Persistent(of(member_).init(call)); }
 
-void Group::run(const Call& call) const {
-  job::Member& member = of(member_);
-  job::check_blocks(call, member.channel().rank(), member.channel().size());
-  member.run(call);
-}
+void Group::run(const Call& call) const { of(member_).run(call); }
 
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
                           const void* site) const {
@@ -76,10 +63,7 @@ Request Group::start_recv(void* data, Count count, Type type, std::size_t elemen
                                    {tag, site});
 }
 
-void Group::finish(Request request) const {
-  const std::optional<Duration> limit = time_limit();
-  limit ? request.wait(*limit) : request.wait();
-}
+void Group::finish(Request request) const { of(member_).finish(std::move(request)); }
 
 void Group::expect_length(Kind kind, const char* which, Count length, Count needed) {
   if (length == needed) return;

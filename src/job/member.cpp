@@ -56,7 +56,7 @@ Request Member::start(const Call& call) {
 void Member::run(const Call& call) {
   Channel::Turn turn(*channel_);
   engine::Operation* operation = channel_->run(turn, prepare(call));
-  if (operation != nullptr) finish(operation);
+  if (operation != nullptr) finish(Request(operation));
 }
 
 std::unique_ptr<const Prepared> Member::init(const Call& call) {
@@ -86,11 +86,10 @@ Request Member::start(const Prepared& prepared) {
 void Member::run(const Prepared& prepared) {
   Channel::Turn turn(*channel_);
   engine::Operation* operation = channel_->run(turn, again(prepared));
-  if (operation != nullptr) finish(operation);
+  if (operation != nullptr) finish(Request(operation));
 }
 
-void Member::finish(engine::Operation* operation) {
-  Request request(operation);
+void Member::finish(Request request) {
   const std::uint64_t limit = runtime_->place().timeout;
   limit == 0 ? request.wait() : request.wait(Duration(limit));
 }

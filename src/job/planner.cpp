@@ -10,6 +10,7 @@
 #include "base/names.hpp"
 #include "engine/reduction.hpp"
 #include "host/board.hpp"
+#include "job/blocks.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::job {
@@ -100,7 +101,9 @@ void Planner::check(const Call& call) const {
                        " does not go with elements of type " + std::string(base::name(call.type)) +
                        "; choose another, or pass a function");
   }
-  if (collective.varying) check_varying(call);
+  if (!collective.varying) return;
+  check_varying(call);
+  check_blocks(call, rank_, size_);
 }
 
 void Planner::check_varying(const Call& call) const {

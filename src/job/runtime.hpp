@@ -61,6 +61,8 @@ class Member : public std::enable_shared_from_this<Member> {
   std::unique_ptr<const Prepared> init(const Call& call);
   Request start(const Prepared& prepared);
   void run(const Prepared& prepared);
+  /// Waits as a blocking call does: no longer than the time limit, then gives the operation up.
+  void finish(Request request);
   /// How a message is told from others, and where in the program it is sent or received.
   struct Mark {
     std::uint32_t tag = 0;
@@ -75,7 +77,6 @@ class Member : public std::enable_shared_from_this<Member> {
 
  private:
   engine::Channel::Start prepare(const Call& call);
-  void finish(engine::Operation* operation);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
   host::Offset make_board(const engine::Membership& made);
 

@@ -9,6 +9,7 @@
 
 #include "base/clock.hpp"
 #include "job.hpp"
+#include "run_seeds.hpp"
 #include "scenario.hpp"
 
 namespace {
@@ -142,22 +143,8 @@ void run(const Scenario& scenario) {
   }
 }
 
-/// Runs the seeds first, first + share, ...; the test's own process must end up without children and leftovers.
-void run_seeds(std::uint64_t first, std::uint64_t count, During during) {
-  adopt_orphans();
-  const auto before = left_in_shared_memory();
-  for (const std::uint64_t seed : seeds(first, count)) {
-    if (::testing::Test::HasFailure()) break;
-    Scenario scenario(seed);
-    scenario.during = during;
-    run(scenario);
-  }
-  EXPECT_FALSE(has_children());
-  EXPECT_EQ(left_in_shared_memory(), before);
-}
-
-TEST(Kill, DuringEveryCollective) { run_seeds(0, 108, During::collectives); }
-TEST(Kill, DuringSplit) { run_seeds(500, 24, During::split); }
-TEST(Kill, DuringStart) { run_seeds(600, 24, During::start); }
+TEST(Kill, DuringEveryCollective) { run_seeds(0, 108, During::collectives, run); }
+TEST(Kill, DuringSplit) { run_seeds(500, 24, During::split, run); }
+TEST(Kill, DuringStart) { run_seeds(600, 24, During::start, run); }
 
 }  // namespace

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/inproc.hpp"
+#include "refused.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {
@@ -16,17 +17,6 @@ namespace {
 constexpr Rank ranks = 3;
 constexpr Count most = std::numeric_limits<Count>::max();
 using Counts = std::vector<Count>;
-
-template <class Call>
-void expect_refused(const std::string& part, Call call) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
-}
 
 class Blocks : public testing::Test {
  protected:

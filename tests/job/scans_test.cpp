@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "job/inproc.hpp"
+#include "refused.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {
@@ -115,17 +116,6 @@ TEST(ReduceScatter, TakesCounts) {
     again.wait();
     EXPECT_EQ(out, std::vector<int>(own, ranks));
   });
-}
-
-template <class Call>
-void expect_refused(const std::string& part, Call call) {
-  try {
-    call();
-    ADD_FAILURE() << "not refused: " << part;
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    EXPECT_NE(std::string(error.what()).find(part), std::string::npos) << error.what();
-  }
 }
 
 TEST(ReduceScatter, RefusesLengthsThatDoNotFit) {
