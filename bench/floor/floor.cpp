@@ -22,6 +22,7 @@
 #include <stdexcept>
 
 #include "base/clock.hpp"
+#include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/topology.hpp"
 

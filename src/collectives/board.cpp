@@ -46,27 +46,42 @@ Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice
   return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
 }
 
-std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, Slice share, Slice target) {
+Count exposed_segment(const Shape& shape, Count count) {
   constexpr Count most = 128;
-  Count segment = shape.parameters.segment;
-  if (segment <= 0) segment = std::max(8 * capacity(shape, Ring::large), share.count / most + 1);
+  if (shape.parameters.segment > 0) return shape.parameters.segment;
+  return std::max(16 * capacity(shape, Ring::large), count / most + 1);
+}
+
+std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, Slice share, Slice target) {
   const Handle seen = b.await(everyone, 0, mine.count);
   std::vector<Handle> combined;
-  for (const Slice part : segments(share, segment)) {
+  for (const Slice part : segments(share, exposed_segment(shape, share.count))) {
     const Slice sum = target.part(part.offset - share.offset, part.count);
-    Line line;
-    line.add(b.copy(part, sum));
-    Handle first = seen;
+    const bool in_place = part == sum;
+    Line line(seen);
+    bool placed = in_place;
     around(shape, [&](Rank rank, Side side) {
-      line.add(b.reduce(Writer::exposed(rank, 0, part.offset - mine.offset, part.count), sum, side).after(first));
-      first = Handle();
+      const Slice theirs = Writer::exposed(rank, 0, part.offset - mine.offset, part.count);
+      if (placed) {
+        line.add(b.reduce(theirs, sum, side));
+        return;
+      }
+      // Fetched to where the sum shall be, it is moved once less than through a buffer.
+      line.add(b.copy(theirs, sum));
+      line.add(b.reduce(part, sum, side == Side::right ? Side::left : Side::right));
+      placed = true;
     });
     combined.push_back(line.last());
   }
   return combined;
 }
 
-void Receipts::add(Rank rank, Handle step) { read_[cell(rank)].push_back(step); }
+void Receipts::add(Rank rank, Handle step) { add(rank, std::span(&step, 1)); }
+
+void Receipts::add(Rank rank, std::span<const Handle> steps) {
+  std::vector<Handle>& read = read_[cell(rank)];
+  read.insert(read.end(), steps.begin(), steps.end());
+}
 
 void Receipts::publish(Writer& b) const {
   for (std::int32_t cell = 0; cell < cells(); ++cell)

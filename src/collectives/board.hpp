@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <span>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
@@ -75,9 +76,16 @@ Handle put(Writer& b, Line& line, std::int32_t cell, Slice content);
 /// exposed.
 Handle take(Writer& b, Line& line, Slice content, Slice target);
 
-/// A block whose size its owner and its reader know: goes through a small cell if it fits, else it is exposed. The
-/// owner of an exposed block has to wait until it has been read.
-inline bool fits(const Shape& shape, Slice block) { return block.count <= shape.small_cell; }
+/// For blocks whose sizes their owner and their reader alone know: with few ranks there are areas enough for all that
+/// are under way.
+inline Ring block_ring(const Shape& shape) {
+  return shape.size <= ring_length(Ring::large) ? Ring::large : Ring::small;
+}
+/// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
+/// its owner has to wait until it has been read.
+inline bool fits(const Shape& shape, Slice block) {
+  return block.count <= std::max(shape.small_cell, block_ring(shape) == Ring::large ? shape.large_cell / 4 : 0);
+}
 /// The owner's steps; returns the one that reads the block, or exposes it.
 Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block);
 /// Where a reader finds it.
@@ -85,6 +93,10 @@ inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice bl
   return fits(shape, block) ? Writer::shared(owner, cell, 0, block.count)
                             : Writer::exposed(owner, cell, 0, block.count);
 }
+
+/// Elements of a segment in which `count` of exposed memory are combined: what stays in the cache, at most 128
+/// segments.
+Count exposed_segment(const Shape& shape, Count count);
 
 /// Combines `share`, a part of what this rank exposes (`mine`), and the same part of everybody's exposed cell 0 into
 /// `target`, segment by segment, so that the target stays in the cache. Whoever publishes or reads the result waits for
@@ -116,6 +128,7 @@ class Receipts {
   std::int32_t cell(Rank rank) const { return (position(rank, root_, size_) - 1) % cells(); }
   /// The root has read what `rank` exposed when `step` is done.
   void add(Rank rank, Handle step);
+  void add(Rank rank, std::span<const Handle> steps);
   /// The root's cells, after all steps added.
   void publish(Writer& b) const;
 

@@ -5,11 +5,20 @@
 #include <utility>
 
 #include "base/hash.hpp"
+#include "host/board.hpp"
 
 namespace tutti::engine {
 
 using plan::Index;
 using plan::Verb;
+
+namespace {
+
+std::uint64_t cell_key(Rank owner, std::int32_t cell) {
+  return static_cast<std::uint64_t>(static_cast<std::uint32_t>(owner)) << 32 | static_cast<std::uint32_t>(cell);
+}
+
+}  // namespace
 
 std::uint32_t Description::signature() const {
   std::uint64_t hash = base::combine(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(type));
@@ -34,6 +43,8 @@ Bound::Bound(plan::Plan given, const Description& says)
   missing.resize(count);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
+  const Areas in_areas = find_areas();
+  areas = !in_areas.empty();
   for (std::size_t i = 0; i < count; ++i) {
     const plan::Step& step = plan.steps[i];
     const auto after = plan.after(step);
@@ -42,7 +53,7 @@ Bound::Bound(plan::Plan given, const Description& says)
     any = any || step.any;
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
-    instructions.push_back(make_ready(step));
+    instructions.push_back(make_ready(step, in_areas));
   }
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
@@ -52,11 +63,27 @@ Bound::Bound(plan::Plan given, const Description& says)
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
+  streams = find_streams();
 }
 
-Instruction Bound::make_ready(const plan::Step& step) {
-  const auto place = [this](const plan::Slice& slice) {
-    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element};
+Bound::Areas Bound::find_areas() const {
+  Areas found;
+  for (const plan::Step& step : plan.steps) {
+    if (static_cast<std::size_t>(step.source.count) * element <= host::small_payload) continue;
+    if (step.verb == Verb::publish && step.source.buffer == plan::Buffer::shared)
+      found.insert(cell_key(plan.rank, step.cell));
+    else if (step.verb == Verb::await)
+      found.insert(cell_key(step.peer, step.cell));
+  }
+  return found;
+}
+
+Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas) {
+  const auto place = [&](const plan::Slice& slice) {
+    const bool area = slice.buffer == plan::Buffer::shared &&
+                      (in_areas.contains(cell_key(slice.owner, slice.cell)) ||
+                       (slice.owner != plan.rank && in_areas.contains(cell_key(plan::everyone, slice.cell))));
+    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element, area};
   };
   const bool has_target = step.target.buffer != plan::Buffer::none;
   Instruction ready{.verb = step.verb,
@@ -93,6 +120,16 @@ bool Bound::find_in_order() const {
       waits |= std::uint64_t{1} << i;
   }
   return true;
+}
+
+std::vector<Rank> Bound::find_streams() const {
+  std::vector<Rank> from;
+  if (transfers > 0 || plan.cells != 1) return from;
+  for (const plan::Step& step : plan.steps) {
+    if (step.verb == Verb::publish || step.peer == plan::everyone) return {};
+    if (step.verb == Verb::await) from.push_back(step.peer);
+  }
+  return from;
 }
 
 }  // namespace tutti::engine

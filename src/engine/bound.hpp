@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <set>
 #include <string>
 #include <vector>
 
@@ -33,8 +34,9 @@ struct Place {
   std::int32_t cell = -1;
   Rank owner = -1;
   std::size_t offset = 0;  ///< Bytes.
+  bool area = false;       ///< shared: the payload is too large for the cell.
 
-  Place from(std::size_t bytes) const { return {buffer, cell, owner, offset + bytes}; }
+  Place from(std::size_t bytes) const { return {buffer, cell, owner, offset + bytes, area}; }
 };
 
 /// A step of a plan, in bytes: what the executor runs.
@@ -77,10 +79,20 @@ struct Bound {
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.
   bool in_order = false;
-  bool any = false;  ///< Has `after any` edges.
+  bool any = false;    ///< Has `after any` edges.
+  bool areas = false;  ///< Writes or reads payloads that are too large for a cell.
+  /// Whose one cell this rank reads, in a plan that tells others nothing: such operations can follow each other without
+  /// waiting. Empty for all other plans.
+  std::vector<Rank> streams;
+
  private:
-  Instruction make_ready(const plan::Step& step);
+  /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:
+  /// from what is published, and from what is awaited.
+  using Areas = std::set<std::uint64_t>;
+  Areas find_areas() const;
+  Instruction make_ready(const plan::Step& step, const Areas& in_areas);
   bool find_in_order() const;
+  std::vector<Rank> find_streams() const;
 };
 
 }  // namespace tutti::engine

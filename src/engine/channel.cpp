@@ -12,15 +12,13 @@
 
 namespace tutti::engine {
 
-using plan::Ring;
-
 namespace {
 
 /// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
 constexpr int brief = 100, brief_yields = 8;
 
-/// Small cells that this rank has read and has not said so. Half of the ring stays for who is ahead.
-constexpr std::uint64_t most_untold = host::small_cells / 2;
+/// Cells that this rank has read and has not said so. Half of the ring stays for who is ahead.
+constexpr std::uint64_t most_untold = host::cells / 2;
 
 }  // namespace
 
@@ -50,19 +48,19 @@ Operation* Channel::begin(const Start& start) {
   }
   Operation* operation = idle_.back();
   const bool collective = start.lane == transport::Lane::collective;
-  std::uint64_t& next = next_cell_[slot(start.bound->plan.ring)];
   // Nothing has changed yet when this finds no memory.
   const std::uint32_t signature = start.bound->signature;
   const std::uint64_t history = (history_ ^ signature) * 0x9e3779b97f4a7c15u;  // a bijection: no difference is lost
   const auto chain = static_cast<std::uint32_t>(history >> 32);
-  operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next, start.lane,
-                     start.user_tag, collective ? chain : signature);
+  operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next_cell_,
+                     areas_end_, start.lane, start.user_tag, collective ? chain : signature);
   idle_.pop_back();
   if (collective) {
     chains_[next_sequence_++ % chains_.size()] = chain;
     history_ = history;
   }
-  next = operation->cells_end_;
+  next_cell_ = operation->cells_end_;
+  if (start.bound->areas) areas_end_ = next_cell_;
   operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
   operation->next_ = nullptr;
@@ -114,10 +112,9 @@ Operation* Channel::start(Turn& turn, const Start& start) {
 }
 
 void Channel::stay(const Operation& operation) {
-  if (operation.finished()) return;
   // What others need of this rank, and it of them, is seen to while it waits.
   settle();
-  if (board_) look_ahead(operation.ring_);
+  if (board_) look_ahead(operation);
   if (operation.bound().transfers > 0) return;  // messages need more than this channel's steps
   host::Waiting& waiting = engine_.waiting();
   if (waiting.spins_now() > 0) {
@@ -129,7 +126,10 @@ void Channel::stay(const Operation& operation) {
 
 Operation* Channel::run(Turn& turn, const Start& start) {
   Operation* operation = begin(start);
-  stay(*operation);
+  if (operation->finished())
+    fetch_streams(*operation);
+  else
+    stay(*operation);
   if (operation->phase_.load(std::memory_order_relaxed) == Phase::done) {  // relaxed: this thread finished it
     first_ == last_ ? settle_alone(*operation) : settle();
     turn.end();
@@ -142,7 +142,7 @@ Operation* Channel::run(Turn& turn, const Start& start) {
 
 bool Channel::finish_soon(Operation& operation) {
   if (!lock_.try_lock()) return false;
-  stay(operation);
+  if (!operation.finished()) stay(operation);
   // Relaxed: this thread, or the one that had the lock before, has finished it and given up its references.
   const bool gone = first_ == &operation && last_ == &operation &&
                     operation.phase_.load(std::memory_order_relaxed) == Phase::done &&
@@ -202,10 +202,10 @@ void Channel::settle_alone(Operation& operation) {
   operation.phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: as in recycle
   idle_.push_back(&operation);
   // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
-  const std::uint64_t untold = next_cell_[slot(operation.ring_)] - consumed_[slot(operation.ring_)];
+  const std::uint64_t untold = next_cell_ - consumed_;
   untold_ = untold_ || untold > 0;
   fetch_next_cell();
-  const bool tell = untold > (operation.ring_ == Ring::small ? most_untold : 0);
+  const bool tell = untold > (operation.bound().areas ? 0 : most_untold);
   if (tell) update_consumed();
   if (tell || operation.published_) ring_bells();
   operation.published_ = false;
@@ -243,49 +243,52 @@ void Channel::recycle(Operation* operation) {
 void Channel::update_consumed() {
   untold_ = false;
   if (!board_) return;
-  for (const Ring ring : {Ring::small, Ring::large}) {
-    std::uint64_t consumed = next_cell_[slot(ring)];
-    if (consumed == consumed_[slot(ring)]) continue;
-    for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
-      if (operation->ring_ != ring || operation->released_ == operation->cells_end_) continue;
-      consumed = operation->released_;
-      break;
-    }
-    if (consumed == consumed_[slot(ring)]) continue;
-    consumed_[slot(ring)] = consumed;
-    host::Member& mine = board_.member(rank());
-    // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
-    (ring == Ring::small ? mine.consumed_small : mine.consumed_large).store(consumed, std::memory_order_release);
+  if (next_cell_ == consumed_) return;
+  std::uint64_t consumed = next_cell_;
+  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
+    if (operation->released_ == operation->cells_end_) continue;
+    consumed = operation->released_;
+    break;
   }
+  if (consumed == consumed_) return;
+  consumed_ = consumed;
+  // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
+  board_.member(rank()).consumed.store(consumed, std::memory_order_release);
 }
 
 /// The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
 void Channel::fetch_next_cell() {
-  if (board_) host::prefetch_to_write(&board_.small(rank(), next_cell_[slot(Ring::small)] + 1));
+  if (board_) host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1));
 }
 
-void Channel::look_ahead(Ring ring) {
-  const std::uint64_t next = next_cell_[slot(ring)];
-  if (next > all_consumed_[slot(ring)] + ring_length(ring) / 2) look_for_space(ring, next);
+/// What it read was there before it: so are, likely, the cells of the operations after it. The time of one operation is
+/// shorter than that of a line's way from core to core, so that it asks for lines that come several operations later.
+void Channel::fetch_streams(const Operation& operation) {
+  constexpr std::uint64_t distance = 4;
+  for (const Rank owner : operation.bound().streams)
+    host::prefetch_to_read(&board_.cell(owner, operation.cells_end_ + distance));
 }
 
-bool Channel::look_for_space(Ring ring, std::uint64_t sequence) {
-  std::uint64_t& least = all_consumed_[slot(ring)];
-  least = consumed_[slot(ring)];
+void Channel::look_ahead(const Operation& operation) {
+  const std::uint64_t length = operation.bound().areas ? host::areas : host::cells;
+  if (next_cell_ > all_consumed_ + length / 2) look_for_consumed(next_cell_);
+}
+
+bool Channel::look_for_consumed(std::uint64_t sequence) {
+  all_consumed_ = consumed_;
   for (Rank other = 0; other < size(); ++other)
-    if (other != rank()) least = std::min(least, consumed_by(other, ring));
-  return sequence <= least + ring_length(ring);
+    if (other != rank()) all_consumed_ = std::min(all_consumed_, consumed_by(other));
+  return sequence <= all_consumed_;
 }
 
-std::uint64_t Channel::consumed_by(Rank other, Ring ring) const {
-  const host::Member& member = board_.member(other);
+std::uint64_t Channel::consumed_by(Rank other) const {
   // Acquire: pairs with the release in `update_consumed`.
-  return (ring == Ring::small ? member.consumed_small : member.consumed_large).load(std::memory_order_acquire);
+  return board_.member(other).consumed.load(std::memory_order_acquire);
 }
 
-void Channel::readers_behind(Ring ring, std::uint64_t sequence, std::vector<Rank>& ranks) const {
+void Channel::readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const {
   for (Rank other = 0; other < size(); ++other)
-    if (other != rank() && sequence > consumed_by(other, ring) + ring_length(ring)) ranks.push_back(other);
+    if (other != rank() && sequence > consumed_by(other)) ranks.push_back(other);
 }
 
 void Channel::write_record(const Operation& operation) {

@@ -102,12 +102,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   friend class Operation;
   friend class Engine;
 
-  static std::size_t slot(plan::Ring ring) { return static_cast<std::size_t>(ring); }
-  static constexpr std::uint64_t ring_length(plan::Ring ring) {
-    return static_cast<std::uint64_t>(plan::ring_length(ring));
-  }
-  static_assert(host::small_cells == plan::ring_length(plan::Ring::small) &&
-                host::large_cells == plan::ring_length(plan::Ring::large));
+  static_assert(host::cells == plan::ring_length(plan::Ring::small) &&
+                host::areas == plan::ring_length(plan::Ring::large));
 
   // All of these run under the lock.
   Operation* begin(const Start& start);
@@ -123,16 +119,15 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void drop_finished();
   void update_consumed();
   void fetch_next_cell();
-  /// The cell may be written: everybody has read what was in it before.
-  bool space(plan::Ring ring, std::uint64_t sequence) {
-    return sequence <= all_consumed_[slot(ring)] + ring_length(ring) || look_for_space(ring, sequence);
-  }
-  bool look_for_space(plan::Ring ring, std::uint64_t sequence);
+  void fetch_streams(const Operation& operation);
+  /// Everybody is done with all cells up to this sequence.
+  bool consumed(std::uint64_t sequence) { return sequence <= all_consumed_ || look_for_consumed(sequence); }
+  bool look_for_consumed(std::uint64_t sequence);
   /// Asks who has read what before there is no space left: that costs a cache line of each member.
-  void look_ahead(plan::Ring ring);
-  /// Adds the ranks that have not.
-  void readers_behind(plan::Ring ring, std::uint64_t sequence, std::vector<Rank>& ranks) const;
-  std::uint64_t consumed_by(Rank other, plan::Ring ring) const;
+  void look_ahead(const Operation& operation);
+  /// Adds the ranks that are not.
+  void readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const;
+  std::uint64_t consumed_by(Rank other) const;
   /// Before anybody is told of a mismatch, and at the latest when the operation has taken its first steps.
   void record();
   void write_record(const Operation& operation);
@@ -175,12 +170,13 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t history_ = 0;  // hash of all operations so far
   // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
   std::array<std::uint32_t, 256> chains_{};
-  std::array<std::uint64_t, 2> next_cell_{};     // per ring: cells given out so far
-  std::array<std::uint64_t, 2> consumed_{};      // per ring: what this rank has told
-  std::array<std::uint64_t, 2> all_consumed_{};  // per ring: cached minimum over members
-  bool untold_ = false;                          // this rank has read cells and has not told
-  const Operation* unrecorded_ = nullptr;        // has just begun: its record is not written yet
-  Operation* first_ = nullptr;                   // operations in order of start
+  std::uint64_t next_cell_ = 0;            // cells given out so far
+  std::uint64_t areas_end_ = 0;            // the last cell of the last operation that uses areas
+  std::uint64_t consumed_ = 0;             // what this rank has told
+  std::uint64_t all_consumed_ = 0;         // cached minimum over members
+  bool untold_ = false;                    // this rank has read cells and has not told
+  const Operation* unrecorded_ = nullptr;  // has just begun: its record is not written yet
+  Operation* first_ = nullptr;             // operations in order of start
   Operation* last_ = nullptr;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> idle_;

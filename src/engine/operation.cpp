@@ -27,13 +27,14 @@ constexpr std::uint32_t cancelled = std::numeric_limits<std::uint32_t>::max();
 Operation::~Operation() = default;
 
 void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-                        std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
+                        std::uint64_t cell_base, std::uint64_t areas_before, transport::Lane lane,
+                        std::uint32_t user_tag, std::uint32_t chain) {
   bound_ = &bound;
   reduction_ = reduction;
   sequence_ = sequence;
   chain_ = chain;
   cell_base_ = released_ = cell_base;
-  ring_ = bound_->plan.ring;
+  areas_before_ = areas_before;
   cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells);
   lane_ = lane;
   user_tag_ = user_tag;
@@ -180,18 +181,19 @@ void Operation::blockers(std::vector<Rank>& ranks) const {
 
 void Operation::blockers(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
-  const std::int32_t cell = written_cell(step);
+  const Place written = written_cell(step);
   if (step.verb == Verb::await)
     ranks.push_back(next_owner(index));
   else if (step.transfer >= 0)
     ranks.push_back(step.peer);
-  else if (cell >= 0)
-    channel_.readers_behind(ring_, cell_sequence(cell), ranks);
+  else if (written.cell >= 0)
+    channel_.readers_behind(in_the_way(cell_sequence(written.cell), written.area), ranks);
 }
 
-std::int32_t Operation::written_cell(const Instruction& step) {
-  if (step.verb == Verb::publish) return step.cell;
-  return step.target.buffer == plan::Buffer::shared ? step.target.cell : -1;
+Place Operation::written_cell(const Instruction& step) {
+  const Place& place = step.verb == Verb::publish ? step.source : step.target;
+  const bool shared = place.buffer == plan::Buffer::shared;
+  return {.cell = step.verb == Verb::publish ? step.cell : shared ? place.cell : -1, .area = place.area};
 }
 
 void Operation::release() {

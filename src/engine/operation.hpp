@@ -57,7 +57,8 @@ class Operation {
 
   // Used by Channel, under its lock.
   void prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain);
+               std::uint64_t cell_base, std::uint64_t areas_before, transport::Lane lane, std::uint32_t user_tag,
+               std::uint32_t chain);
   /// Runs what can be run; true when anything moved. What a user's reduction throws breaks the group.
   bool advance();
   /// The world rank whose publishing alone would move it on, or -1.
@@ -87,12 +88,14 @@ class Operation {
 
   void reset_steps();
   /// Own cells are written only when nobody reads what they held before.
-  bool may_write(const Place& target);
+  bool may_write(const Place& target) const;
+  /// The last cell that everybody must be done with before this rank writes its cell of that sequence, or that area.
+  std::uint64_t in_the_way(std::uint64_t sequence, bool area) const;
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
   /// The same, but of a step that awaits everyone all that have not come, and not just the next.
   void unseen(plan::Index index, std::vector<Rank>& ranks) const;
-  /// The cell of this rank that the step writes, or -1.
-  static std::int32_t written_cell(const Instruction& step);
+  /// The cell of this rank that the step writes; its cell is -1 where it writes none.
+  static Place written_cell(const Instruction& step);
   [[gnu::noinline]] bool start_transfer(const Instruction& step);
   bool poll_transfer(const Instruction& step);
   void take_back(transport::Transfer& transfer);
@@ -121,9 +124,9 @@ class Operation {
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
   std::uint64_t cell_base_ = 0;
-  std::uint64_t cells_end_ = 0;  // the last cell sequence of this operation
-  std::uint64_t released_ = 0;   // this rank is done with all cells up to this sequence
-  plan::Ring ring_ = plan::Ring::small;
+  std::uint64_t cells_end_ = 0;     // the last cell sequence of this operation
+  std::uint64_t areas_before_ = 0;  // the last cell of earlier operations that has an area
+  std::uint64_t released_ = 0;      // this rank is done with all cells up to this sequence
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
   const void* site_ = nullptr;  // of the call, for reports

@@ -13,7 +13,6 @@ namespace tutti::engine {
 
 using plan::Buffer;
 using plan::Index;
-using plan::Ring;
 using plan::Verb;
 
 namespace {
@@ -24,17 +23,31 @@ constexpr std::size_t fetch_bytes = 16 << 10;
 }  // namespace
 
 std::byte* Operation::address(const Place& place) const {
-  if (place.buffer == Buffer::shared) return cell(place.owner, place.cell).payload + place.offset;
+  if (place.buffer == Buffer::shared) {
+    const std::uint64_t sequence = cell_sequence(place.cell);
+    return (place.area ? channel_.board_.area(place.owner, sequence)
+                       : channel_.board_.cell(place.owner, sequence).payload) +
+           place.offset;
+  }
   return bases_[static_cast<std::size_t>(place.buffer)] + place.offset;
 }
 
 host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
-  const std::uint64_t sequence = cell_sequence(number);
-  return ring_ == Ring::small ? channel_.board_.small(owner, sequence) : channel_.board_.large(owner, sequence);
+  return channel_.board_.cell(owner, cell_sequence(number));
 }
 
-bool Operation::may_write(const Place& target) {
-  return target.buffer != Buffer::shared || channel_.space(ring_, cell_sequence(target.cell));
+bool Operation::may_write(const Place& target) const {
+  return target.buffer != Buffer::shared || channel_.consumed(in_the_way(cell_sequence(target.cell), target.area));
+}
+
+std::uint64_t Operation::in_the_way(std::uint64_t sequence, bool area) const {
+  const std::uint64_t length = area ? host::areas : host::cells;
+  if (sequence <= length) return 0;
+  const std::uint64_t before = sequence - length;
+  // Of the operations before, most have no areas; their cells are in the way of cells alone.
+  return !area || before > cell_base_ ? before
+                                      : std::max(std::min(before, areas_before_),
+                                                 sequence > host::cells ? sequence - host::cells : std::uint64_t{0});
 }
 
 std::uint64_t Operation::word(std::uint64_t sequence) const {
@@ -78,7 +91,7 @@ bool Operation::await_everyone(Index index) {
 
 bool Operation::publish(const Instruction& step) {
   const std::uint64_t sequence = cell_sequence(step.cell);
-  if (!channel_.space(ring_, sequence)) return false;
+  if (!channel_.consumed(in_the_way(sequence, step.source.area))) return false;
   host::Cell& mine = cell(channel_.rank(), step.cell);
   const bool exposed = step.source.buffer != Buffer::shared;
   mine.length = step.bytes;

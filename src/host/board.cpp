@@ -12,9 +12,9 @@ namespace tutti::host {
 BoardLayout::BoardLayout(int size) {
   const auto ranks = static_cast<std::size_t>(size);
   members = sizeof(BoardHeader);
-  small = members + ranks * sizeof(Member);
-  large = small + ranks * small_cells * sizeof(Cell);
-  records = large + ranks * large_cells * large_bytes;
+  cells = members + ranks * sizeof(Member);
+  areas = cells + ranks * host::cells * sizeof(Cell);
+  records = areas + ranks * host::areas * area_stride;
   identity = records + ranks * host::records * sizeof(Record);
   bytes = (identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t) + line - 1) / line * line;
 }
@@ -58,8 +58,8 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
   size_ = size;
   rank_ = rank;
   const BoardLayout layout(size);
-  small_ = memory_ + layout.small;
-  large_ = memory_ + layout.large;
+  cells_ = memory_ + layout.cells;
+  areas_ = memory_ + layout.areas;
   records_ = reinterpret_cast<Record*>(memory_ + layout.records);
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The board: a group's cells on one host. Per rank a ring of small and a ring of large cells, single writer.
+// The board: a group's cells on one host. Per rank a ring of cells, and a ring of areas for payloads that are too large
+// for a cell; single writer.
 #pragma once
 
 #include <atomic>
@@ -12,18 +13,19 @@
 
 namespace tutti::host {
 
-inline constexpr int small_cells = 16, large_cells = 8;
-inline constexpr std::size_t small_payload = 96, large_payload = 16384;
-inline constexpr std::uint32_t board_magic = 0x424f4152;  // "BOAR"
+inline constexpr int cells = 128, areas = 8;
+inline constexpr std::size_t small_payload = 96, large_payload = 16384;  ///< Bytes of a cell, and of an area.
+inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
 
-/// A cell: a word that says which operation's, and a payload. The writer fills length, address and payload, then
-/// stores the word (release); a reader that sees the word it expects (acquire) may read the rest.
+/// A cell: a word that says which operation's, and a payload, in the cell if it fits, else in the area that goes with
+/// the cell's sequence. The writer fills length, address and payload, then stores the word (release); a reader that
+/// sees the word it expects (acquire) may read the rest.
 struct alignas(line) Cell {
   std::atomic<std::uint64_t> word;  ///< 32-bit sequence (low), 32-bit signature (high); a sequence starts at 1.
   std::uint64_t length;             ///< Bytes published: of the payload, or of the exposed memory.
-  std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = the payload below.
+  std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = a payload.
   std::uint64_t reserved;
-  std::byte payload[small_payload];  ///< A large cell goes on for large_payload bytes from here.
+  std::byte payload[small_payload];
 };
 static_assert(sizeof(Cell) == line);
 
@@ -38,14 +40,13 @@ struct alignas(64) Record {
   std::atomic<std::int32_t> algorithm;
 };
 inline constexpr int records = 16;
-inline constexpr std::size_t large_bytes =
-    (offsetof(Cell, payload) + large_payload + line - 1) / line * line;  // 129 lines: a shift and an add
+/// From area to area: no power of two, so that areas do not share the same lines of a cache.
+inline constexpr std::size_t area_stride = large_payload + line;
 
 /// A rank's lines on the board that others only read.
 struct alignas(line) Member {
-  std::atomic<std::uint64_t>
-      consumed_small;  ///< All small cells with sequence <= this may be reused, as far as this rank is concerned.
-  std::atomic<std::uint64_t> consumed_large;
+  /// All cells and areas with sequence <= this may be reused, as far as this rank is concerned.
+  std::atomic<std::uint64_t> consumed;
   std::atomic<std::int32_t> reading;  ///< Rank whose exposed memory this rank is copying from, or -1.
 };
 
@@ -72,14 +73,13 @@ struct alignas(line) BoardIdentity {
 /// Where the parts of a board of that size lie, from its start.
 struct BoardLayout {
   explicit BoardLayout(int size);
-  std::size_t members, small, large, records, identity, bytes;
+  std::size_t members, cells, areas, records, identity, bytes;
 };
 
 /// A view of a board. Cheap to use: all addresses are computed once.
 ///
-/// In memory: BoardHeader; per rank its Member; the small cells, those of one operation side by side, so that a rank
-/// that has just got its core touches one page and not one per member; per rank its large cells; per rank its records;
-/// who they are.
+/// In memory: BoardHeader; per rank its Member; the cells, those of one operation side by side, so that a rank that has
+/// just got its core touches one page and not one per member; per rank its areas; per rank its records; who they are.
 class Board {
  public:
   static std::size_t bytes(int size);
@@ -101,19 +101,18 @@ class Board {
   Record& record(Rank rank, std::uint64_t operation) const {
     return records_[static_cast<std::size_t>(rank) * records + operation % records];
   }
-  Cell& small(Rank rank, std::uint64_t sequence) const {
-    const std::size_t index = sequence % small_cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
-    return *reinterpret_cast<Cell*>(small_ + index * sizeof(Cell));
+  Cell& cell(Rank rank, std::uint64_t sequence) const {
+    const std::size_t index = sequence % cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
+    return *reinterpret_cast<Cell*>(cells_ + index * sizeof(Cell));
   }
-  Cell& large(Rank rank, std::uint64_t sequence) const {
-    const std::size_t index = static_cast<std::size_t>(rank) * large_cells + sequence % large_cells;
-    return *reinterpret_cast<Cell*>(large_ + index * large_bytes);
+  std::byte* area(Rank rank, std::uint64_t sequence) const {
+    return areas_ + (static_cast<std::size_t>(rank) * areas + sequence % areas) * area_stride;
   }
 
  private:
   std::byte* memory_ = nullptr;
-  std::byte* small_ = nullptr;
-  std::byte* large_ = nullptr;
+  std::byte* cells_ = nullptr;
+  std::byte* areas_ = nullptr;
   Record* records_ = nullptr;
   int size_ = 0;
   Rank rank_ = 0;

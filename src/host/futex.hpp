@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Futexes on words that processes share, and the full fence.
+// Futexes on words that processes share, and cache lines asked for early.
 #pragma once
 
 #include <linux/futex.h>
@@ -27,25 +27,6 @@ inline void futex_wake_all(std::atomic<std::uint32_t>& word) {
   syscall(SYS_futex, &word, FUTEX_WAKE, INT_MAX, nullptr, nullptr, 0);
 }
 
-#if defined(__has_feature)
-#if __has_feature(thread_sanitizer)
-#define TUTTI_FENCE_BY_EXCHANGE
-#endif
-#elif defined(__SANITIZE_THREAD__)
-#define TUTTI_FENCE_BY_EXCHANGE
-#endif
-
-/// Orders all earlier stores before all later loads. ThreadSanitizer knows no fences, so it gets a read-modify-write
-/// (no data race here depends on the fence: what is read is acquired from a cell, a ring or the bell).
-inline void full_fence() {
-#ifdef TUTTI_FENCE_BY_EXCHANGE
-  static std::atomic<unsigned> word{0};
-  word.fetch_add(1, std::memory_order_seq_cst);
-#else
-  std::atomic_thread_fence(std::memory_order_seq_cst);
-#endif
-}
-
 /// Asks for a cache line in order to write it soon.
 inline void prefetch_to_write(const void* line) {
 #if defined(__x86_64__)
@@ -55,6 +36,9 @@ inline void prefetch_to_write(const void* line) {
   __builtin_prefetch(line, 1);
 #endif
 }
+
+/// Asks for a cache line in order to read it soon.
+inline void prefetch_to_read(const void* line) { __builtin_prefetch(line, 0); }
 
 /// Tells the core that this is a polling loop.
 inline void relax() {

@@ -7,6 +7,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
 #include "tutti/error.hpp"

@@ -13,6 +13,10 @@
 //     came before P4, either S5 comes before P5, which ends it, or the kernel compares, under the lock that P5 needs,
 //     after P4: word != heard, and S5 returns at once.
 //   - If P2 comes first, S4 sees P1: S does not sleep.
+// Publishing is frequent and sleeping is rare. So where the kernel offers it, S2 is a fence in all threads of the job
+// (host/fence.hpp) and P2 is nothing but an order to the compiler: somewhere in P's program the fence has its place.
+//   - If that is before P3, P3 sees S1.
+//   - If it is after P3, it is after P1 too, and S4 sees P1.
 // Without S2 or without P2 the load of one side may overtake its own store, and both miss each other. That is tested
 // on a model of both sides with store buffers (tests/host/protocol_test.cpp), where leaving out a fence is caught.
 // `sleepers`, `asleep` and `awaited` are stored by the sleeper's own process alone, under its lock, and with several
@@ -49,7 +53,11 @@ std::string describe(const Policy& policy, int cores, int ranks) {
 }  // namespace
 
 Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler)
-    : segment_(segment), header_(segment.header()), rank_(world_rank), scheduler_(scheduler) {
+    : segment_(segment),
+      header_(segment.header()),
+      rank_(world_rank),
+      scheduler_(scheduler),
+      fences_for_all_(scheduler == nullptr && join_fences()) {
   cores = std::max(cores, 1);
   policy_.spins = scheduler == nullptr && ranks_on_host <= cores ? polls_with_a_core : 0;
   policy_.yield_for = yield_for;
@@ -141,6 +149,11 @@ bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {
   return until != 0 && now >= until;
 }
 
+/// A kernel that begins to refuse (a filter set by the program) costs at most a tick: no sleep is longer.
+void Waiting::sleeper_fence() const {
+  if (!fences_for_all_ || !fence_everywhere()) full_fence();
+}
+
 void Waiting::announce(Rank awaited) {
   {
     const std::lock_guard lock(mutex_);
@@ -150,7 +163,7 @@ void Waiting::announce(Rank awaited) {
     bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
     header_.sleepers[rank_ % sleeper_bits / 64].fetch_or(std::uint64_t{1} << (rank_ % 64), std::memory_order_relaxed);
   }
-  full_fence();  // S2: pairs with P2 in ring and in Segment::raise_alarm.
+  sleeper_fence();  // S2: pairs with P2 in ring and in Segment::raise_alarm.
 }
 
 void Waiting::announce_again(Rank awaited) {
@@ -158,7 +171,7 @@ void Waiting::announce_again(Rank awaited) {
     const std::lock_guard lock(mutex_);
     segment_.process(rank_).bell.awaited.store(threads_ == 1 ? awaited : -1, std::memory_order_relaxed);
   }
-  full_fence();  // As in announce.
+  sleeper_fence();  // As in announce.
 }
 
 void Waiting::retract() {
@@ -186,7 +199,7 @@ void Waiting::wake(std::uint64_t asleep, Rank first) {
 
 void Waiting::ring(Rank world_rank) {
   if (scheduler_ != nullptr) return scheduler_->happened();
-  full_fence();  // P2
+  publisher_fence();  // P2
   Process::Bell& bell = segment_.process(world_rank).bell;
   if (bell.asleep.load(std::memory_order_relaxed) == 0) return;
   bell.word.fetch_add(1, std::memory_order_release);

@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
 
@@ -99,11 +100,16 @@ class Waiting {
   /// not the way to wait now.
   bool yield();
 
-  /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One fence and one
-  /// load per word when nobody sleeps.
+  /// Who goes to sleep here makes a fence for the publishers as well.
+  bool fences_for_all() const { return fences_for_all_; }
+  /// Every rank of the segment does: this one publishes without a fence from now on.
+  void publish_without_fence() { fenceless_ = true; }
+
+  /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One load per word,
+  /// and a fence where sleepers make none for it, when nobody sleeps.
   void ring(const std::uint64_t* members, int words) {
     if (scheduler_ != nullptr) return scheduler_->happened();
-    full_fence();  // P2: pairs with the fence in announce.
+    publisher_fence();  // P2: pairs with the fence in announce.
     for (int i = 0; i < words; ++i)
       if (members[i] != 0) {
         const std::uint64_t asleep = members[i] & header_.sleepers[i % 16].load(std::memory_order_relaxed);
@@ -114,6 +120,13 @@ class Waiting {
   void ring(Rank world_rank);
 
  private:
+  void publisher_fence() const {
+    if (fenceless_)
+      std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler's part of it
+    else
+      full_fence();
+  }
+  void sleeper_fence() const;
   void announce(Rank awaited);
   void announce_again(Rank awaited);
   void retract();
@@ -129,6 +142,8 @@ class Waiting {
   Rank rank_;
   Scheduler* scheduler_;
   Policy policy_;
+  const bool fences_for_all_;
+  bool fenceless_ = false;
   std::mutex mutex_;  // Guards threads_ and the announcement of this rank.
   int threads_ = 0;   // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};

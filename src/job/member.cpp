@@ -187,19 +187,22 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   return std::make_shared<Member>(runtime_, std::move(made));
 }
 
-void Member::agree_on_single_copy(bool mine) {
-  const std::int64_t can = mine ? 1 : 0;
+void Member::agree_on_abilities(bool single_copy) {
+  host::Waiting& waiting = runtime_->engine().waiting();
+  constexpr std::int64_t copies = 1, fences = 2;
+  const std::int64_t mine = (single_copy ? copies : 0) | (waiting.fences_for_all() ? fences : 0);
   std::int64_t all = 0;
   Call call;
   call.kind = Kind::allreduce;
-  call.input = &can;
+  call.input = &mine;
   call.output = &all;
   call.type = Type::int64;
-  call.element = sizeof can;
+  call.element = sizeof mine;
   call.count = 1;
-  call.reduction = {Op::min, true, nullptr, nullptr};
+  call.reduction = {Op::band, true, nullptr, nullptr};
   run(call);
-  runtime_->agree_on_single_copy(all == 1);
+  runtime_->agree_on_single_copy((all & copies) != 0);
+  if ((all & fences) != 0) waiting.publish_without_fence();
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
 }
 

@@ -25,7 +25,7 @@ std::shared_ptr<Member> make_process_world(const Process& process) {
   options.wake = [&engine](Rank other) { engine.waiting().ring(other); };
   engine.use(transport::shm::connect(process.segment, process.rank, std::move(options)));
   auto world = make_world(runtime, process.board);
-  world->agree_on_single_copy(engine.transport().capabilities().single_copy);
+  world->agree_on_abilities(engine.transport().capabilities().single_copy);
   return world;
 }
 

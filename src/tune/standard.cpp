@@ -12,12 +12,15 @@ barrier       -      32     board
 barrier       -      -      board_tree
 barrier       -      -      dissemination
 bcast         96     -      board
-bcast         64K    -      board_pipeline
+bcast         8K     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
 bcast         32K    -      binomial
 bcast         -      -      scatter_allgather
 reduce        96     -      board
+reduce        8K     2      board_pipeline
+reduce        512K   2      single_copy
+reduce        -      2      board_pipeline
 reduce        64K    -      board_pipeline
 reduce        -      -      single_copy_shared
 reduce        -      -      board_pipeline
@@ -25,6 +28,8 @@ reduce        32K    -      binomial
 reduce        -      -      chain
 allreduce     96     32     board
 allreduce     96     -      board_tree
+allreduce     4K     2      board_large
+allreduce     512K   2      single_copy_whole
 allreduce     16K    8      board_large
 allreduce     128K   -      board_pipeline
 allreduce     -      -      single_copy
@@ -33,6 +38,8 @@ allreduce     16K    -      recursive_doubling
 allreduce     -      -      ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
+gather        4K     2      board_pipeline
+gather        -      2      single_copy
 gather        16K    -      board_pipeline
 gather        -      -      single_copy
 gather        -      -      board_pipeline
@@ -41,6 +48,8 @@ gather        -      -      linear
 gatherv       -      -      board
 gatherv       -      -      linear
 scatter       96     -      board
+scatter       4K     2      board_pipeline
+scatter       -      2      single_copy
 scatter       16K    -      board_pipeline
 scatter       -      -      single_copy
 scatter       -      -      board_pipeline
@@ -49,6 +58,8 @@ scatter       -      -      linear
 scatterv      -      -      board
 scatterv      -      -      linear
 allgather     96     32     board
+allgather     2K     2      board_pipeline
+allgather     -      2      single_copy
 allgather     16K    -      board_pipeline
 allgather     -      -      single_copy
 allgather     -      -      board_pipeline
@@ -57,6 +68,9 @@ allgather     -      -      ring
 allgatherv    -      -      board
 allgatherv    -      -      ring
 alltoall      96     32     board
+alltoall      4K     2      board_pipeline
+alltoall      8K     4      board_pipeline
+alltoall      -      4      single_copy
 alltoall      8K     -      board_pipeline
 alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
@@ -65,6 +79,10 @@ alltoall      -      -      linear
 alltoallv     -      -      board
 alltoallv     -      -      linear
 reduce_scatter_block 96 32  board
+reduce_scatter_block 4K 2   board_pipeline
+reduce_scatter_block - 2    single_copy
+reduce_scatter_block 16K -  board_pipeline
+reduce_scatter_block - 4    single_copy
 reduce_scatter_block 1M -   board_pipeline
 reduce_scatter_block - -    single_copy
 reduce_scatter_block - -    board_pipeline
@@ -73,6 +91,10 @@ reduce_scatter_block 32K -  recursive_halving
 reduce_scatter_block - -    ring
 reduce_scatter_block - -    pairwise
 reduce_scatter 96    32     board
+reduce_scatter 4K 2   board_pipeline
+reduce_scatter - 2    single_copy
+reduce_scatter 16K -  board_pipeline
+reduce_scatter - 4    single_copy
 reduce_scatter 1M    -      board_pipeline
 reduce_scatter -     -      single_copy
 reduce_scatter -     -      board_pipeline
@@ -88,6 +110,8 @@ scan          -      -      board_pipeline
 scan          16K    -      recursive_doubling
 scan          -      -      chain
 exscan        96     -      board
+exscan        4K     2      board_pipeline
+exscan        -      2      single_copy
 exscan        -      8      board_pipeline
 exscan        64K    -      board_pipeline
 exscan        -      -      single_copy

@@ -33,8 +33,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     };
     for (const std::uint64_t sequence : {0ul, 15ul, ~0ul})
       for (Rank r = 0; r < ranks; ++r)
-        if (!inside(&board.small(r, sequence), sizeof(host::Cell)) ||
-            !inside(&board.large(r, sequence), offsetof(host::Cell, payload) + host::large_payload) ||
+        if (!inside(&board.cell(r, sequence), sizeof(host::Cell)) ||
+            !inside(board.area(r, sequence), host::large_payload) ||
             !inside(&board.record(r, sequence), sizeof(host::Record)))
           std::abort();
   } catch (const Error& error) {

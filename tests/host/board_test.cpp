@@ -22,9 +22,8 @@ std::vector<Range> parts(const Board& board, int size) {
   std::vector<Range> all{{&board.header(), sizeof(BoardHeader)}};
   for (Rank rank = 0; rank < size; ++rank) {
     all.push_back({&board.member(rank), sizeof(Member)});
-    for (std::uint64_t i = 0; i < small_cells; ++i) all.push_back({&board.small(rank, i), sizeof(Cell)});
-    for (std::uint64_t i = 0; i < large_cells; ++i)
-      all.push_back({&board.large(rank, i), offsetof(Cell, payload) + large_payload});
+    for (std::uint64_t i = 0; i < cells; ++i) all.push_back({&board.cell(rank, i), sizeof(Cell)});
+    for (std::uint64_t i = 0; i < areas; ++i) all.push_back({board.area(rank, i), large_payload});
     for (std::uint64_t i = 0; i < records; ++i) all.push_back({&board.record(rank, i), sizeof(Record)});
   }
   std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
@@ -39,7 +38,7 @@ TEST(Board, PartsAreDisjointAndInside) {
     Board::format(memory, size, 42, size);
     const Board board(memory, size, 0, 42);
     const std::vector<Range> all = parts(board, size);
-    EXPECT_EQ(all.size(), 1u + static_cast<std::size_t>(size) * (1 + small_cells + large_cells + records));
+    EXPECT_EQ(all.size(), 1u + static_cast<std::size_t>(size) * (1 + cells + areas + records));
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       EXPECT_LE(static_cast<const std::byte*>(all[i].begin) + all[i].bytes, all[i + 1].begin);
     EXPECT_EQ(all.front().begin, memory);
@@ -52,16 +51,16 @@ TEST(Board, CellsHaveLinesOfTheirOwnAndRingsComeRound) {
   std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
   Board::format(memory, 3, 42, 3);
   const Board board(memory, 3, 2, 42);
-  for (std::uint64_t i = 0; i < 40; ++i) {
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.small(1, i)) % line, 0u);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.large(1, i)) % line, 0u);
-    EXPECT_EQ(&board.small(1, i), &board.small(1, i + small_cells));
-    EXPECT_EQ(&board.large(1, i), &board.large(1, i + large_cells));
+  for (std::uint64_t i = 0; i < 200; ++i) {
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.cell(1, i)) % line, 0u);
+    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(board.area(1, i)) % line, 0u);
+    EXPECT_EQ(&board.cell(1, i), &board.cell(1, i + cells));
+    EXPECT_EQ(board.area(1, i), board.area(1, i + areas));
     EXPECT_EQ(&board.record(1, i), &board.record(1, i + records));
-    EXPECT_NE(&board.small(1, i), &board.small(1, i + 1));
-    EXPECT_NE(&board.small(1, i), &board.small(2, i));
+    EXPECT_NE(&board.cell(1, i), &board.cell(1, i + 1));
+    EXPECT_NE(&board.cell(1, i), &board.cell(2, i));
   }
-  EXPECT_EQ(&board.small(1, (std::uint64_t{1} << 32) + 3), &board.small(1, 3)) << "a wrapped sequence stays in step";
+  EXPECT_EQ(&board.cell(1, (std::uint64_t{1} << 32) + 3), &board.cell(1, 3)) << "a wrapped sequence stays in step";
 }
 
 TEST(Board, FormatSetsWhatIsNotZero) {
@@ -73,8 +72,8 @@ TEST(Board, FormatSetsWhatIsNotZero) {
   EXPECT_EQ(board.header().broken.load(), 0u);
   for (Rank rank = 0; rank < 3; ++rank) {
     EXPECT_EQ(board.member(rank).reading.load(), -1);
-    EXPECT_EQ(board.member(rank).consumed_small.load(), 0u);
-    EXPECT_EQ(board.small(rank, 0).word.load(), 0u);
+    EXPECT_EQ(board.member(rank).consumed.load(), 0u);
+    EXPECT_EQ(board.cell(rank, 0).word.load(), 0u);
   }
 }
 

@@ -36,8 +36,8 @@ int print() {
   row("hosts", fmt::format("1 host, {} {}", world.size(), world.size() == 1 ? "rank" : "ranks"));
   row("cores", host::usable_cores().why);
   row("waiting", engine.waiting().policy().why);
-  row("board", fmt::format("{} small cells of {} bytes and {} large cells of {} bytes a rank", host::small_cells,
-                           host::small_payload, host::large_cells, host::large_payload));
+  row("board", fmt::format("{} cells of {} bytes and {} areas of {} bytes a rank", host::cells, host::small_payload,
+                           host::areas, host::large_payload));
   const transport::Transport& transport = engine.transport();
   row("transport", fmt::format("{}, messages up to {} bytes leave without their receiver", transport.name(),
                                transport.capabilities().eager));

@@ -69,7 +69,7 @@ Plans build(const Given& given) {
     throw Error(Cause::usage, "this algorithm is not for this many ranks or elements");
   for (Rank rank = 0; rank < given.ranks; ++rank) made.plans.push_back(algorithm->build(shapes[rank]));
   made.contract = collective->contract(problem);
-  made.board = {host::small_cells, host::large_cells, problem.small_cell, problem.large_cell};
+  made.board = {host::cells, host::areas, problem.small_cell, problem.large_cell};
   return made;
 }
 

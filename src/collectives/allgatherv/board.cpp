@@ -13,7 +13,7 @@ plan::Plan board(const Shape& shape) {
   const Slice mine = contribution(shape, home);
   b.copy(mine, home);
   if (shape.size == 1) return b.build();
-  b.use(board::Ring::small, 2);
+  b.use(board::block_ring(shape), 2);
   board::Line publishing;
   if (mine.count > 0) board::offer(b, publishing, shape, 0, mine);
   std::vector<Handle> exposed;

@@ -15,14 +15,14 @@ class Exchange {
   explicit Exchange(const Shape& shape)
       : shape_(shape),
         b_(shape),
-        order_(b_, board::Ring::small, shape.size),
+        order_(b_, board::block_ring(shape), shape.size),
         saved_(static_cast<std::size_t>(shape.size)) {}
 
   plan::Plan build() {
-    if (shape_.size > 1) b_.use(board::Ring::small, shape_.size);
+    if (shape_.size > 1) b_.use(board::block_ring(shape_), shape_.size);
     blocks_.resize(saved_.size());
     for (Rank rank = 0; rank < shape_.size; ++rank) prepare(rank);
-    constexpr std::int32_t ahead = board::ahead(board::Ring::small);
+    const std::int32_t ahead = board::ahead(board::block_ring(shape_));
     for (std::int32_t cell = -ahead; cell < shape_.size - 1; ++cell) {
       if (cell + ahead < shape_.size - 1) give(cell + ahead);
       if (cell >= 0) take(cell);

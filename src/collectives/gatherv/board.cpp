@@ -22,7 +22,7 @@ void hand_in(Writer& b, const Shape& shape, const board::Receipts& receipts) {
 plan::Plan board(const Shape& shape) {
   Writer b(shape);
   board::Receipts receipts(shape);
-  if (shape.size > 1) b.use(board::Ring::small, receipts.cells());
+  if (shape.size > 1) b.use(board::block_ring(shape), receipts.cells());
   if (shape.rank != shape.root) {
     hand_in(b, shape, receipts);
     return b.build();

@@ -19,12 +19,9 @@ plan::Plan single_copy(const Shape& shape) {
     b.await(shape.root, receipts.cell(shape.rank), 0);
     return b.build();
   }
-  board::Line line;
-  line.add(b.copy(mine, whole(shape)));
-  board::around(shape, [&](Rank rank, Side side) {
-    line.add(b.await(rank, 0, shape.count));
-    receipts.add(rank, line.add(b.reduce(Writer::exposed(rank, 0, 0, shape.count), whole(shape), side)));
-  });
+  const std::vector<Handle> combined = board::combine_exposed(b, shape, mine, mine, whole(shape));
+  for (Rank rank = 0; rank < shape.size; ++rank)
+    if (rank != shape.rank) receipts.add(rank, combined);
   receipts.publish(b);
   return b.build();
 }

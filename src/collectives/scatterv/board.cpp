@@ -9,13 +9,11 @@
 namespace tutti::collectives::scatterv {
 namespace {
 
-constexpr std::int32_t ring = board::ring_length(board::Ring::small);
-
 /// Receipts go into the receivers' last cells, which are never released before completion.
 std::int32_t receipt(const Shape& shape) { return shape.size - 2; }
 
 void hand_out(Writer& b, const Shape& shape) {
-  board::Order order(b, board::Ring::small, shape.size - 1);
+  board::Order order(b, board::block_ring(shape), shape.size - 1);
   for (std::int32_t cell = 0; cell < shape.size - 1; ++cell) {
     const Rank to = board::neighbour(shape, cell + 1);
     const Slice theirs = input_block(shape, to);
@@ -29,6 +27,7 @@ void take_one(Writer& b, const Shape& shape) {
   const Slice mine = my_output(shape);
   if (mine.count == 0) return;
   const std::int32_t cell = position(shape.rank, shape.root, shape.size) - 1;
+  const std::int32_t ring = board::ring_length(board::block_ring(shape));
   // With more cells than the ring has, the root reaches my cell when I have released those before it, and the receivers
   // reach their receipts' when all have released what was in its place.
   const bool large = !board::fits(shape, mine);
@@ -49,7 +48,7 @@ plan::Plan board(const Shape& shape) {
   const bool root = shape.rank == shape.root;
   if (root) keep_own_block(b, shape);
   if (shape.size == 1) return b.build();
-  b.use(board::Ring::small, shape.size - 1);
+  b.use(board::block_ring(shape), shape.size - 1);
   if (root)
     hand_out(b, shape);
   else

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Full fences: one thread's own, and one that a thread makes for all others.
+#pragma once
+
+#include <atomic>
+
+namespace tutti::host {
+
+#if defined(__has_feature)
+#if __has_feature(thread_sanitizer)
+#define TUTTI_FENCE_BY_EXCHANGE
+#endif
+#elif defined(__SANITIZE_THREAD__)
+#define TUTTI_FENCE_BY_EXCHANGE
+#endif
+
+/// Orders all earlier stores before all later loads. ThreadSanitizer knows no fences, so it gets a read-modify-write
+/// (no data race here depends on the fence: what is read is acquired from a cell, a ring or the bell).
+inline void full_fence() {
+#ifdef TUTTI_FENCE_BY_EXCHANGE
+  static std::atomic<unsigned> word{0};
+  word.fetch_add(1, std::memory_order_seq_cst);
+#else
+  std::atomic_thread_fence(std::memory_order_seq_cst);
+#endif
+}
+
+/// From now on `fence_everywhere` reaches the threads of this process. False where the kernel does not offer it.
+bool join_fences();
+
+/// A full fence in this thread and in each running thread of all processes that have joined, on the whole machine, so
+/// that those need none of their own on a path that is taken more often (membarrier(2), global expedited:
+/// microseconds). False, and no fence, where the kernel refuses.
+bool fence_everywhere();
+
+}  // namespace tutti::host
