@@ -76,12 +76,7 @@ std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, S
   return combined;
 }
 
-void Receipts::add(Rank rank, Handle step) { add(rank, std::span(&step, 1)); }
-
-void Receipts::add(Rank rank, std::span<const Handle> steps) {
-  std::vector<Handle>& read = read_[cell(rank)];
-  read.insert(read.end(), steps.begin(), steps.end());
-}
+void Receipts::add(Rank rank, Handle step) { read_[cell(rank)].push_back(step); }
 
 void Receipts::publish(Writer& b) const {
   for (std::int32_t cell = 0; cell < cells(); ++cell)

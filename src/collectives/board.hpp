@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <cstdint>
-#include <span>
 #include <vector>
 
 #include "collectives/algorithm.hpp"
@@ -84,7 +83,9 @@ inline Ring block_ring(const Shape& shape) {
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
 /// its owner has to wait until it has been read.
 inline bool fits(const Shape& shape, Slice block) {
-  return block.count <= std::max(shape.small_cell, block_ring(shape) == Ring::large ? shape.large_cell / 4 : 0);
+  const bool areas = block_ring(shape) == Ring::large;
+  return block.count <=
+         (areas ? std::clamp(shape.small_cell, shape.large_cell / 4, shape.large_cell) : shape.small_cell);
 }
 /// The owner's steps; returns the one that reads the block, or exposes it.
 Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block);
@@ -128,7 +129,6 @@ class Receipts {
   std::int32_t cell(Rank rank) const { return (position(rank, root_, size_) - 1) % cells(); }
   /// The root has read what `rank` exposed when `step` is done.
   void add(Rank rank, Handle step);
-  void add(Rank rank, std::span<const Handle> steps);
   /// The root's cells, after all steps added.
   void publish(Writer& b) const;
 

@@ -63,7 +63,6 @@ Bound::Bound(plan::Plan given, const Description& says)
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
-  streams = find_streams();
 }
 
 Bound::Areas Bound::find_areas() const {
@@ -120,16 +119,6 @@ bool Bound::find_in_order() const {
       waits |= std::uint64_t{1} << i;
   }
   return true;
-}
-
-std::vector<Rank> Bound::find_streams() const {
-  std::vector<Rank> from;
-  if (transfers > 0 || plan.cells != 1) return from;
-  for (const plan::Step& step : plan.steps) {
-    if (step.verb == Verb::publish || step.peer == plan::everyone) return {};
-    if (step.verb == Verb::await) from.push_back(step.peer);
-  }
-  return from;
 }
 
 }  // namespace tutti::engine

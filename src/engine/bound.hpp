@@ -81,9 +81,6 @@ struct Bound {
   bool in_order = false;
   bool any = false;    ///< Has `after any` edges.
   bool areas = false;  ///< Writes or reads payloads that are too large for a cell.
-  /// Whose one cell this rank reads, in a plan that tells others nothing: such operations can follow each other without
-  /// waiting. Empty for all other plans.
-  std::vector<Rank> streams;
 
  private:
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:
@@ -92,7 +89,6 @@ struct Bound {
   Areas find_areas() const;
   Instruction make_ready(const plan::Step& step, const Areas& in_areas);
   bool find_in_order() const;
-  std::vector<Rank> find_streams() const;
 };
 
 }  // namespace tutti::engine

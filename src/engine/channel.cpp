@@ -126,10 +126,7 @@ void Channel::stay(const Operation& operation) {
 
 Operation* Channel::run(Turn& turn, const Start& start) {
   Operation* operation = begin(start);
-  if (operation->finished())
-    fetch_streams(*operation);
-  else
-    stay(*operation);
+  if (!operation->finished()) stay(*operation);
   if (operation->phase_.load(std::memory_order_relaxed) == Phase::done) {  // relaxed: this thread finished it
     first_ == last_ ? settle_alone(*operation) : settle();
     turn.end();
@@ -259,14 +256,6 @@ void Channel::update_consumed() {
 /// The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
 void Channel::fetch_next_cell() {
   if (board_) host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1));
-}
-
-/// What it read was there before it: so are, likely, the cells of the operations after it. The time of one operation is
-/// shorter than that of a line's way from core to core, so that it asks for lines that come several operations later.
-void Channel::fetch_streams(const Operation& operation) {
-  constexpr std::uint64_t distance = 4;
-  for (const Rank owner : operation.bound().streams)
-    host::prefetch_to_read(&board_.cell(owner, operation.cells_end_ + distance));
 }
 
 void Channel::look_ahead(const Operation& operation) {

@@ -119,7 +119,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void drop_finished();
   void update_consumed();
   void fetch_next_cell();
-  void fetch_streams(const Operation& operation);
   /// Everybody is done with all cells up to this sequence.
   bool consumed(std::uint64_t sequence) { return sequence <= all_consumed_ || look_for_consumed(sequence); }
   bool look_for_consumed(std::uint64_t sequence);

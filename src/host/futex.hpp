@@ -37,9 +37,6 @@ inline void prefetch_to_write(const void* line) {
 #endif
 }
 
-/// Asks for a cache line in order to read it soon.
-inline void prefetch_to_read(const void* line) { __builtin_prefetch(line, 0); }
-
 /// Tells the core that this is a polling loop.
 inline void relax() {
 #if defined(__x86_64__) || defined(__i386__)

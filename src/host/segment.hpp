@@ -88,7 +88,7 @@ struct alignas(line) Header {
   /// Foreign load: until when (nanoseconds) all processes sleep at once instead of yielding; 0 = none was seen.
   alignas(line) std::atomic<std::uint64_t> foreign_until;
   std::atomic<std::uint64_t> foreign_interval;              ///< How long the last finding was believed.
-  std::atomic<std::uint64_t> foreign_suspected;             ///< When the last long yield ended that was no finding yet.
+  std::atomic<std::uint32_t> fencing;                       ///< host::Fencing: who makes the fences; see waiting.cpp.
   alignas(line) std::atomic<std::uint64_t> sleepers[16];    ///< Bit per process (mod 1024): it may be asleep.
   alignas(line) std::atomic<Offset> heap_next;              ///< Bump pointer.
   alignas(line) std::atomic<std::uint64_t> free_lists[48];  ///< Per power of two: tag << 36 | page number, a stack.

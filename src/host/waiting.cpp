@@ -13,10 +13,17 @@
 //     came before P4, either S5 comes before P5, which ends it, or the kernel compares, under the lock that P5 needs,
 //     after P4: word != heard, and S5 returns at once.
 //   - If P2 comes first, S4 sees P1: S does not sleep.
-// Publishing is frequent and sleeping is rare. So where the kernel offers it, S2 is a fence in all threads of the job
-// (host/fence.hpp) and P2 is nothing but an order to the compiler: somewhere in P's program the fence has its place.
-//   - If that is before P3, P3 sees S1.
-//   - If it is after P3, it is after P1 too, and S4 sees P1.
+// Publishing is frequent and sleeping is rare, unless there is foreign load. So where the kernel offers it, S2 is a
+// fence in all threads of the job (host/fence.hpp) and P2 is nothing but an order to the compiler: somewhere in P's
+// program the fence has its place. If that is before P3, P3 sees S1. If it is after P3, it is after P1 too, and S4 sees
+// P1. `fencing` says who makes the fences. P reads it between P1 and P3, S between S1 and S4. It changes through a
+// state in which both do, and with a fence in all threads (C) before that state ends:
+//   - To `publishers`: S relies on P2, having seen the state after C. P made no P2 if it read `fencing` before C. Then
+//   P1
+//     came before C, and S4 sees P1.
+//   - To `sleepers`: P relies on S2, having seen the state after C. S made its fence for itself alone if it read
+//     `fencing`
+//     before C. Then S1 came before C, and P3 sees S1.
 // Without S2 or without P2 the load of one side may overtake its own store, and both miss each other. That is tested
 // on a model of both sides with store buffers (tests/host/protocol_test.cpp), where leaving out a fence is caught.
 // `sleepers`, `asleep` and `awaited` are stored by the sleeper's own process alone, under its lock, and with several
@@ -26,6 +33,7 @@
 #include <sched.h>
 
 #include <algorithm>
+#include <utility>
 
 #include "base/clock.hpp"
 
@@ -33,11 +41,12 @@ namespace tutti::host {
 namespace {
 
 constexpr std::uint32_t polls_with_a_core = 2000;
-constexpr std::uint64_t yield_for = 300'000;      // 0.3 ms
-constexpr std::uint64_t long_yield = 700'000;     // 0.7 ms: no rank of ours keeps a core that long
-constexpr std::uint64_t hand_over = 5'000;        // what each rank that shares the core may take of that, besides
-constexpr std::uint64_t suspicion = 100'000'000;  // 0.1 s: two long yields within this time are a finding
-constexpr std::uint64_t foreign_least = 100'000'000, foreign_most = 400'000'000;
+constexpr std::uint64_t yield_for = 300'000;        // 0.3 ms
+constexpr std::uint64_t long_yield = 700'000;       // 0.7 ms: no rank of ours keeps a core that long
+constexpr std::uint64_t hand_over = 5'000;          // what each rank that shares the core may take of that, besides
+constexpr std::uint64_t suspicion = 100'000'000;    // 0.1 s: two long yields within this time may be a finding
+constexpr std::uint64_t shortest_look = 4'000'000;  // 4 ms: in less, everybody's visits count too much
+constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 25;  // A probe that took t is repeated after 25 t at the earliest: 4 %.
 constexpr int probe_yields = 8;
 constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
@@ -57,7 +66,8 @@ Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host
       header_(segment.header()),
       rank_(world_rank),
       scheduler_(scheduler),
-      fences_for_all_(scheduler == nullptr && join_fences()) {
+      cores_(std::max(cores, 1)),
+      joined_(scheduler == nullptr && join_fences()) {
   cores = std::max(cores, 1);
   policy_.spins = scheduler == nullptr && ranks_on_host <= cores ? polls_with_a_core : 0;
   policy_.yield_for = yield_for;
@@ -151,7 +161,27 @@ bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {
 
 /// A kernel that begins to refuse (a filter set by the program) costs at most a tick: no sleep is longer.
 void Waiting::sleeper_fence() const {
-  if (!fences_for_all_ || !fence_everywhere()) full_fence();
+  std::atomic_signal_fence(std::memory_order_seq_cst);  // S1 stays before, for the compiler
+  // Acquire: pairs with the store in change_fencing, when publishers have begun to make their own.
+  const auto fencing = static_cast<Fencing>(header_.fencing.load(std::memory_order_acquire));
+  if (fencing == Fencing::publishers || !fence_everywhere()) full_fence();
+}
+
+void Waiting::fence_for_all() {
+  fences_agreed_.store(true, std::memory_order_relaxed);  // relaxed: whoever misses it changes nothing
+  change_fencing(Fencing::publishers, Fencing::sleepers);
+}
+
+void Waiting::change_fencing(Fencing from, Fencing to) {
+  if (!fences_agreed_.load(std::memory_order_relaxed)) return;  // relaxed: set before this rank's first long wait
+  // Relaxed: the fence between the two stores orders them, for every thread.
+  auto expected = static_cast<std::uint32_t>(from);
+  if (!header_.fencing.compare_exchange_strong(expected, static_cast<std::uint32_t>(Fencing::changing),
+                                               std::memory_order_relaxed))
+    return;  // another rank does it
+  // Release: whoever acts on the new state has the fence behind him.
+  header_.fencing.store(static_cast<std::uint32_t>(fence_everywhere() ? to : Fencing::changing),
+                        std::memory_order_release);
 }
 
 void Waiting::announce(Rank awaited) {
@@ -216,6 +246,10 @@ bool Waiting::sleep_at_once(std::uint64_t now) {
   if (!header_.foreign_until.compare_exchange_strong(until, now + std::clamp(interval, foreign_least, foreign_most),
                                                      std::memory_order_relaxed))
     return true;
+  {
+    const std::lock_guard lock(mutex_);
+    usage_ = usage(segment_, cores_, now);
+  }
   probes_left_.store(probe_yields, std::memory_order_relaxed);
   return false;
 }
@@ -226,25 +260,30 @@ void Waiting::yielded(std::uint64_t now, std::uint64_t took) {
   if (left == 0) return;
   while (left > 0 && !probes_left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
   }
-  if (left == 1) header_.foreign_until.store(0, std::memory_order_relaxed);
+  if (left != 1) return;
+  header_.foreign_until.store(0, std::memory_order_relaxed);
+  change_fencing(Fencing::publishers, Fencing::sleepers);
 }
 
-/// One long yield may be anybody's short visit, or a virtual machine that stood still, which all ranks on its core see
-/// at once. Two, one after the other, are foreign load.
-bool Waiting::suspected(std::uint64_t now, std::uint64_t took) {
-  const std::uint64_t last = header_.foreign_suspected.load(std::memory_order_relaxed), began = now - took;
-  if (began >= last) header_.foreign_suspected.store(now, std::memory_order_relaxed);
-  return last != 0 && began >= last && began - last < suspicion;
+/// A yield is long as well while another rank of this job computes. What shows foreign load is that between two long
+/// yields (one may be anybody's short visit) the job did not get its cores.
+bool Waiting::starved(std::uint64_t now, std::uint64_t took) {
+  const std::lock_guard lock(mutex_);
+  const bool second = usage_.time != 0 && now - took >= usage_.time && now - usage_.time <= suspicion;
+  if (second && now - usage_.time < shortest_look) return false;
+  const Usage before = std::exchange(usage_, usage(segment_, cores_, now));
+  return second && !gets_its_cores(before, usage_);
 }
 
 void Waiting::foreign_seen(std::uint64_t now, std::uint64_t took) {
   const bool confirmed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
-  if (!confirmed && !suspected(now, took)) return;
+  if (!starved(now, took)) return;
   const std::uint64_t last = header_.foreign_interval.load(std::memory_order_relaxed);
-  std::uint64_t interval = confirmed ? std::clamp(last * 2, foreign_least, foreign_most) : foreign_least;
-  interval = std::max(interval, took * probe_share);
+  const std::uint64_t interval =
+      confirmed ? std::max(std::clamp(last * 2, foreign_least, foreign_most), took * probe_share) : foreign_first;
   header_.foreign_interval.store(interval, std::memory_order_relaxed);
   header_.foreign_until.store(now + interval, std::memory_order_relaxed);
+  change_fencing(Fencing::sleepers, Fencing::publishers);
 }
 
 }  // namespace tutti::host

@@ -12,6 +12,7 @@
 #include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
+#include "host/usage.hpp"
 
 namespace tutti::host {
 
@@ -19,7 +20,7 @@ namespace tutti::host {
 struct Policy {
   std::uint32_t spins = 0;       ///< Polls before the first yield; 0 with more ranks than cores.
   std::uint64_t yield_for = 0;   ///< Nanoseconds of yielding before the first sleep.
-  std::uint64_t long_yield = 0;  ///< Nanoseconds: a yield that takes longer shows foreign load.
+  std::uint64_t long_yield = 0;  ///< Nanoseconds: a yield that takes longer may show foreign load.
   bool foreign = false;          ///< Foreign load was seen a short while ago: sleep at once.
   std::string why;               ///< For `tutti info`.
 };
@@ -38,6 +39,13 @@ class Scheduler {
   virtual void happened() {}
   /// A clock that tests can control, in nanoseconds.
   virtual std::uint64_t now() = 0;
+};
+
+/// Who makes the fences between publishing and going to sleep; proof in waiting.cpp.
+enum class Fencing : std::uint32_t {
+  publishers,  ///< Everybody makes his own.
+  changing,    ///< Publishers make theirs, and sleepers make them for all.
+  sleepers,    ///< Sleepers make them for all.
 };
 
 /// Where one rank sleeps and is woken; one per rank. All members may be called by any thread of the rank.
@@ -100,10 +108,10 @@ class Waiting {
   /// not the way to wait now.
   bool yield();
 
-  /// Who goes to sleep here makes a fence for the publishers as well.
-  bool fences_for_all() const { return fences_for_all_; }
-  /// Every rank of the segment does: this one publishes without a fence from now on.
-  void publish_without_fence() { fenceless_ = true; }
+  /// This rank could make fences for publishers as well when it goes to sleep.
+  bool can_fence_for_all() const { return joined_; }
+  /// Every rank of the segment can: from now on publishers make none, unless sleep is frequent.
+  void fence_for_all();
 
   /// After publishing: wakes those of `members` (world ranks as bits) who may sleep for this rank. One load per word,
   /// and a fence where sleepers make none for it, when nobody sleeps.
@@ -121,12 +129,13 @@ class Waiting {
 
  private:
   void publisher_fence() const {
-    if (fenceless_)
-      std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler's part of it
-    else
-      full_fence();
+    std::atomic_signal_fence(std::memory_order_seq_cst);  // the compiler's part of it, in any case
+    // Acquire: pairs with the store in change_fencing, when sleepers have begun to make the fences.
+    if (header_.fencing.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Fencing::sleepers)) full_fence();
+    std::atomic_signal_fence(std::memory_order_seq_cst);
   }
   void sleeper_fence() const;
+  void change_fencing(Fencing from, Fencing to);
   void announce(Rank awaited);
   void announce_again(Rank awaited);
   void retract();
@@ -134,7 +143,7 @@ class Waiting {
   bool sleep_at_once(std::uint64_t now);
   std::uint64_t yield_from(std::uint64_t now);
   void yielded(std::uint64_t now, std::uint64_t took);
-  bool suspected(std::uint64_t now, std::uint64_t took);
+  bool starved(std::uint64_t now, std::uint64_t took);
   void foreign_seen(std::uint64_t now, std::uint64_t took);
 
   Segment& segment_;
@@ -142,10 +151,12 @@ class Waiting {
   Rank rank_;
   Scheduler* scheduler_;
   Policy policy_;
-  const bool fences_for_all_;
-  bool fenceless_ = false;
-  std::mutex mutex_;  // Guards threads_ and the announcement of this rank.
-  int threads_ = 0;   // asleep or about to be; the bell shows others the same
+  const int cores_;
+  const bool joined_;                       // host::join_fences
+  std::atomic<bool> fences_agreed_{false};  // all ranks have joined
+  std::mutex mutex_;                        // Guards threads_, the announcement of this rank, and usage_.
+  Usage usage_;                             // at the last long yield
+  int threads_ = 0;                         // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};
 };
 

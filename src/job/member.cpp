@@ -190,7 +190,7 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
 void Member::agree_on_abilities(bool single_copy) {
   host::Waiting& waiting = runtime_->engine().waiting();
   constexpr std::int64_t copies = 1, fences = 2;
-  const std::int64_t mine = (single_copy ? copies : 0) | (waiting.fences_for_all() ? fences : 0);
+  const std::int64_t mine = (single_copy ? copies : 0) | (waiting.can_fence_for_all() ? fences : 0);
   std::int64_t all = 0;
   Call call;
   call.kind = Kind::allreduce;
@@ -202,7 +202,7 @@ void Member::agree_on_abilities(bool single_copy) {
   call.reduction = {Op::band, true, nullptr, nullptr};
   run(call);
   runtime_->agree_on_single_copy((all & copies) != 0);
-  if ((all & fences) != 0) waiting.publish_without_fence();
+  if ((all & fences) != 0) waiting.fence_for_all();
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
 }
 

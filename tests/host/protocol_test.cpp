@@ -22,6 +22,7 @@ enum class Do : std::uint8_t {
   load,     // register = variable
   add,      // register += value
   fence,
+  fence_in,   // of thread `value`: its stores so far reach memory
   increment,  // variable + 1 in memory, after all earlier stores
   lock,
   jump_if,      // to target when register == value
@@ -38,7 +39,7 @@ struct Instruction {
 using Program = std::vector<Instruction>;
 
 // What the sleeping process shows, and what is published.
-enum Variable { bit, asleep, awaited, word, mutex, threads, first_data, second_data, variables };
+enum Variable { bit, asleep, awaited, word, mutex, threads, first_data, second_data, fencing, variables };
 constexpr int anything = 9;  // stands for awaited == -1
 
 struct Store {
@@ -73,13 +74,15 @@ struct State {
 
 class Model {
  public:
-  explicit Model(std::vector<Program> programs) : programs_(std::move(programs)) {}
+  explicit Model(std::vector<Program> programs, int fencing_at_first = 0)
+      : programs_(std::move(programs)), fencing_at_first_(fencing_at_first) {}
 
   /// Visits everything; true when some end has a sleeper.
   bool loses_a_wake_up() {
     State start;
     start.all.resize(programs_.size());
     start.memory[awaited] = anything;
+    start.memory[fencing] = static_cast<std::int8_t>(fencing_at_first_);
     std::vector<State> open;
     visit(start, open);
     while (!open.empty()) {
@@ -137,6 +140,11 @@ class Model {
     return true;
   }
 
+  static void empty_buffer(State& state, Thread& thread) {
+    for (const Store& store : thread.buffer) state.memory[store.variable] = store.value;
+    thread.buffer.clear();
+  }
+
   static void execute(const Instruction& now, State& state, Thread& thread) {
     std::int8_t& reg = thread.registers[now.reg];
     const auto value = static_cast<std::int8_t>(now.value);
@@ -158,6 +166,9 @@ class Model {
         break;
       case Do::add:
         reg = static_cast<std::int8_t>(reg + value);
+        break;
+      case Do::fence_in:
+        empty_buffer(state, state.all[static_cast<std::size_t>(now.value)]);
         break;
       case Do::increment:
         ++state.memory[now.variable];
@@ -184,6 +195,7 @@ class Model {
   }
 
   std::vector<Program> programs_;
+  int fencing_at_first_;
   std::unordered_set<std::string> seen_;
 };
 
@@ -284,6 +296,52 @@ Program publisher(int data, int self, const Mutant& mutant) {
   return program;
 }
 
+// Who makes the fences, as host::Fencing has it; the threads of these models in this order.
+constexpr int by_publishers = 0, both = 1, by_sleepers = 2;
+constexpr int the_sleeper = 0, the_publisher = 1;
+
+/// Thread 0: makes a fence for the publisher too, unless publishers make their own.
+Program sleeper_by_state() {
+  Program program;
+  add_announce(program, 1, {.no_fence_in_announce = true});
+  program.push_back({Do::load, fencing, seen});
+  program.push_back({Do::fence});
+  program.push_back({Do::jump_if, 0, seen, by_publishers, static_cast<int>(program.size()) + 2});
+  program.push_back({Do::fence_in, 0, 0, the_publisher});
+  add_wait(program, first_data, {});
+  add_retract(program, {});
+  program.push_back({Do::end});
+  return program;
+}
+
+/// Thread 1: makes its fence unless sleepers do. What follows the fence is the ordinary publisher's.
+Program publisher_by_state() {
+  const Program rest = publisher(first_data, 1, {.no_fence_in_ring = true});
+  Program program{rest.front(), {Do::load, fencing, seen}, {Do::jump_if, 0, seen, by_sleepers, 4}, {Do::fence}};
+  for (std::size_t i = 1; i < rest.size(); ++i) {
+    program.push_back(rest[i]);
+    program.back().target += 3;  // only jumps have one
+  }
+  return program;
+}
+
+/// Thread 2.
+Program changer(int to, bool with_fence) {
+  Program program{{Do::store, fencing, 0, both}};
+  if (with_fence) {
+    program.push_back({Do::fence});
+    program.push_back({Do::fence_in, 0, 0, the_sleeper});
+    program.push_back({Do::fence_in, 0, 0, the_publisher});
+  }
+  program.push_back({Do::release, fencing, 0, to});
+  program.push_back({Do::end});
+  return program;
+}
+
+bool changing_loses(int from, int to, bool with_fence = true) {
+  return Model({sleeper_by_state(), publisher_by_state(), changer(to, with_fence)}, from).loses_a_wake_up();
+}
+
 bool one_loses(const Mutant& mutant, int waits_for = 1) {
   return Model({sleeper(first_data, waits_for, mutant), publisher(first_data, 1, mutant)}).loses_a_wake_up();
 }
@@ -313,6 +371,16 @@ TEST(Protocol, NeedsTheFenceOfTheSleeper) {
 }
 
 TEST(Protocol, NeedsTheFenceOfThePublisher) { EXPECT_TRUE(one_loses({.no_fence_in_ring = true})); }
+
+TEST(Protocol, LosesNoneWhoeverMakesTheFences) {
+  for (const int from : {by_publishers, by_sleepers})
+    for (const int to : {by_publishers, by_sleepers}) EXPECT_FALSE(changing_loses(from, to)) << from << " to " << to;
+}
+
+TEST(Protocol, NeedsTheFenceOfTheChange) {
+  EXPECT_TRUE(changing_loses(by_publishers, by_sleepers, false));
+  EXPECT_TRUE(changing_loses(by_sleepers, by_publishers, false));
+}
 
 TEST(Protocol, NeedsTheWordReadBeforeThePoll) { EXPECT_TRUE(one_loses({.word_read_after_poll = true})); }
 

@@ -228,33 +228,79 @@ TEST(Waiting, SaysHowItWaits) {
   EXPECT_FALSE(Waiting(*f.segment, 0, 2, 4).policy().foreign);
 }
 
-TEST(Waiting, NoticesForeignLoadAndForgetsIt) {
-  const Fixture f(2);
-  cpu_set_t before, one;
-  ASSERT_EQ(sched_getaffinity(0, sizeof before, &before), 0);
-  CPU_ZERO(&one);
-  for (int cpu = 0; CPU_COUNT(&one) == 0; ++cpu)
-    if (CPU_ISSET(cpu, &before)) CPU_SET(cpu, &one);
-  ASSERT_EQ(sched_setaffinity(0, sizeof one, &one), 0);
-  Waiting waiting(*f.segment, 0, 1, 2);
-  const auto wait_until_foreign_is = [&](bool wanted) {
-    const std::uint64_t until = base::now() + 20'000 * millisecond;
-    while (waiting.policy().foreign != wanted && base::now() < until) {
-      Waiting::Round round(waiting);
+/// Two ranks, of which this process is one, on one core; somebody busy on it.
+class OnOneCore {
+ public:
+  OnOneCore() {
+    CPU_ZERO(&one_);
+    EXPECT_EQ(sched_getaffinity(0, sizeof before_, &before_), 0);
+    for (int cpu = 0; CPU_COUNT(&one_) == 0; ++cpu)
+      if (CPU_ISSET(cpu, &before_)) CPU_SET(cpu, &one_);
+    EXPECT_EQ(sched_setaffinity(0, sizeof one_, &one_), 0);
+  }
+  ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
+  OnOneCore(const OnOneCore&) = delete;
+  OnOneCore& operator=(const OnOneCore&) = delete;
+
+  static bool work() {
+    volatile std::uint64_t work = 0;
+    while (true) work = work + 1;
+    return true;
+  }
+  /// Waits until foreign load is believed in or not, for so many milliseconds at most; whether it came to that.
+  bool foreign_becomes(bool wanted, std::uint64_t milliseconds) {
+    const std::uint64_t until = base::now() + milliseconds * millisecond;
+    while (waiting_.policy().foreign != wanted && base::now() < until) {
+      Waiting::Round round(waiting_);
       for (int i = 0; i < 6; ++i) round.pause(1, 0);
     }
-    return waiting.policy().foreign == wanted;
-  };
-  {
-    Child hog([] {
-      volatile std::uint64_t work = 0;
-      while (true) work = work + 1;
-      return true;
-    });
-    EXPECT_TRUE(wait_until_foreign_is(true));
+    return waiting_.policy().foreign == wanted;
   }
-  EXPECT_TRUE(wait_until_foreign_is(false));
-  sched_setaffinity(0, sizeof before, &before);
+  Segment& segment() const { return *f_.segment; }
+
+ private:
+  cpu_set_t before_, one_;
+  const Fixture f_{2};
+  Waiting waiting_{*f_.segment, 0, 1, 2};
+};
+
+TEST(Waiting, NoticesForeignLoadAndForgetsIt) {
+  OnOneCore here;
+  {
+    const Child hog(OnOneCore::work);
+    EXPECT_TRUE(here.foreign_becomes(true, 20'000));
+  }
+  EXPECT_TRUE(here.foreign_becomes(false, 20'000));
+}
+
+TEST(Waiting, CountsWhatOtherRanksUse) {
+  const OnOneCore here;
+  const Child other(OnOneCore::work);
+  const auto used = [&](Life life, std::uint64_t nanoseconds) {
+    here.segment().process(1).pid = other.pid();
+    here.segment().process(1).life.store(life);
+    const Usage before = usage(here.segment(), 1, base::now());
+    Usage after = before;
+    while (after.processor - before.processor < nanoseconds && after.time - before.time < 20'000 * millisecond) {
+      nap(10 * millisecond);
+      after = usage(here.segment(), 1, base::now());
+    }
+    return after.processor - before.processor;
+  };
+  EXPECT_GE(used(Life::alive, 200 * millisecond), 200 * millisecond) << "this rank sleeps: the other one used it";
+  const Usage before = usage(here.segment(), 1, base::now());
+  EXPECT_GT(before.processor, 200 * millisecond);
+  here.segment().process(1).life.store(Life::left);
+  EXPECT_LT(usage(here.segment(), 1, base::now()).processor, before.processor) << "it is no rank any more";
+}
+
+TEST(Waiting, AJobThatGetsItsCoresHasNoForeignCompany) {
+  const Usage before{.time = 1'000, .processor = 500, .cores = 2};
+  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'400, .cores = 2}));
+  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'100, .cores = 2}));
+  EXPECT_FALSE(gets_its_cores(before, {.time = 2'000, .processor = 2'000, .cores = 2}));
+  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'000, .cores = 1}));
+  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 400, .cores = 2})) << "a rank is gone";
 }
 
 /// A clock that moves 1 ms with each yield.

@@ -36,6 +36,9 @@ int print() {
   row("hosts", fmt::format("1 host, {} {}", world.size(), world.size() == 1 ? "rank" : "ranks"));
   row("cores", host::usable_cores().why);
   row("waiting", engine.waiting().policy().why);
+  row("wake-ups", engine.waiting().can_fence_for_all()
+                      ? "a fence at the sleeper (membarrier), while nothing else runs here"
+                      : "a fence after each publish: the kernel offers no membarrier");
   row("board", fmt::format("{} cells of {} bytes and {} areas of {} bytes a rank", host::cells, host::small_payload,
                            host::areas, host::large_payload));
   const transport::Transport& transport = engine.transport();

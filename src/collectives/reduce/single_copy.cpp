@@ -12,17 +12,14 @@ plan::Plan single_copy(const Shape& shape) {
   const Slice mine = operand(shape, whole(shape));
   if (shape.size == 1) b.copy(mine, whole(shape));
   if (shape.size == 1 || shape.count == 0) return b.build();
-  board::Receipts receipts(shape);
-  b.use(board::Ring::small, receipts.cells());
+  b.use(board::Ring::small, 1);
   if (shape.rank != shape.root) {
     b.publish(0, mine);
-    b.await(shape.root, receipts.cell(shape.rank), 0);
+    b.await(shape.root, 0, 0);
     return b.build();
   }
   const std::vector<Handle> combined = board::combine_exposed(b, shape, mine, mine, whole(shape));
-  for (Rank rank = 0; rank < shape.size; ++rank)
-    if (rank != shape.rank) receipts.add(rank, combined);
-  receipts.publish(b);
+  b.publish(0, board::nothing(shape.rank, 0)).after(combined);
   return b.build();
 }
 
