@@ -18,12 +18,10 @@
 // program the fence has its place. If that is before P3, P3 sees S1. If it is after P3, it is after P1 too, and S4 sees
 // P1. `fencing` says who makes the fences. P reads it between P1 and P3, S between S1 and S4. It changes through a
 // state in which both do, and with a fence in all threads (C) before that state ends:
-//   - To `publishers`: S relies on P2, having seen the state after C. P made no P2 if it read `fencing` before C. Then
-//   P1
-//     came before C, and S4 sees P1.
+//   - To `publishers`: S relies on P2, having seen the state after C. P made no P2 if it read `fencing` before C.
+//     Then P1 came before C, and S4 sees P1.
 //   - To `sleepers`: P relies on S2, having seen the state after C. S made its fence for itself alone if it read
-//     `fencing`
-//     before C. Then S1 came before C, and P3 sees S1.
+//     `fencing` before C. Then S1 came before C, and P3 sees S1.
 // Without S2 or without P2 the load of one side may overtake its own store, and both miss each other. That is tested
 // on a model of both sides with store buffers (tests/host/protocol_test.cpp), where leaving out a fence is caught.
 // `sleepers`, `asleep` and `awaited` are stored by the sleeper's own process alone, under its lock, and with several
