@@ -57,9 +57,8 @@ std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, S
   std::vector<Handle> combined;
   for (const Slice part : segments(share, exposed_segment(shape, share.count))) {
     const Slice sum = target.part(part.offset - share.offset, part.count);
-    const bool in_place = part == sum;
     Line line(seen);
-    bool placed = in_place;
+    bool placed = part == sum;  // in place
     around(shape, [&](Rank rank, Side side) {
       const Slice theirs = Writer::exposed(rank, 0, part.offset - mine.offset, part.count);
       if (placed) {

@@ -41,13 +41,12 @@ bool Operation::may_write(const Place& target) const {
 }
 
 std::uint64_t Operation::in_the_way(std::uint64_t sequence, bool area) const {
-  const std::uint64_t length = area ? host::areas : host::cells;
-  if (sequence <= length) return 0;
-  const std::uint64_t before = sequence - length;
+  const auto back = [sequence](std::uint64_t length) { return sequence > length ? sequence - length : 0; };
+  if (!area) return back(host::cells);
+  const std::uint64_t before = back(host::areas);
+  if (before > cell_base_) return before;
   // Of the operations before, most have no areas; their cells are in the way of cells alone.
-  return !area || before > cell_base_ ? before
-                                      : std::max(std::min(before, areas_before_),
-                                                 sequence > host::cells ? sequence - host::cells : std::uint64_t{0});
+  return std::max(std::min(before, areas_before_), back(host::cells));
 }
 
 std::uint64_t Operation::word(std::uint64_t sequence) const {

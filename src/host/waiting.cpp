@@ -40,7 +40,7 @@ namespace {
 
 constexpr std::uint32_t polls_with_a_core = 2000;
 constexpr std::uint64_t yield_for = 300'000;        // 0.3 ms
-constexpr std::uint64_t long_yield = 700'000;       // 0.7 ms: no rank of ours keeps a core that long
+constexpr std::uint64_t long_yield = 700'000;       // 0.7 ms: longer than ranks that communicate keep a core
 constexpr std::uint64_t hand_over = 5'000;          // what each rank that shares the core may take of that, besides
 constexpr std::uint64_t suspicion = 100'000'000;    // 0.1 s: two long yields within this time may be a finding
 constexpr std::uint64_t shortest_look = 4'000'000;  // 4 ms: in less, everybody's visits count too much
@@ -66,11 +66,10 @@ Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host
       scheduler_(scheduler),
       cores_(std::max(cores, 1)),
       joined_(scheduler == nullptr && join_fences()) {
-  cores = std::max(cores, 1);
-  policy_.spins = scheduler == nullptr && ranks_on_host <= cores ? polls_with_a_core : 0;
+  policy_.spins = scheduler == nullptr && ranks_on_host <= cores_ ? polls_with_a_core : 0;
   policy_.yield_for = yield_for;
-  policy_.long_yield = long_yield + hand_over * static_cast<std::uint64_t>(ranks_on_host / cores);
-  policy_.why = scheduler != nullptr ? "a test's scheduler decides" : describe(policy_, cores, ranks_on_host);
+  policy_.long_yield = long_yield + hand_over * static_cast<std::uint64_t>(ranks_on_host / cores_);
+  policy_.why = scheduler != nullptr ? "a test's scheduler decides" : describe(policy_, cores_, ranks_on_host);
 }
 
 Policy Waiting::policy() const {

@@ -70,7 +70,8 @@ class Member : public std::enable_shared_from_this<Member> {
   };
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         const Mark& mark);
-  /// Collective: whether all ranks can read each other's exposed memory. For a world, before its first operation.
+  /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting). For a
+  /// world, before its first operation.
   void agree_on_abilities(bool single_copy);
   /// Collective; see Group::split. nullptr for a negative colour.
   std::shared_ptr<Member> split(int colour, int key);
