@@ -70,6 +70,10 @@ tutti_status tutti_node(tutti_group group, tutti_group* node) {
   return give(node, [&] { return handle_of(group).group.node(); });
 }
 
+tutti_status tutti_reproducible(tutti_group group, tutti_group* same) {
+  return give(same, [&] { return handle_of(group).group.reproducible(); });
+}
+
 tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm) {
   return guarded([&] {
     tutti_group_handle& handle = handle_of(group);

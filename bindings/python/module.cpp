@@ -75,6 +75,13 @@ std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb
   return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result));
 }
 
+std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
+  nb::object result = total;
+  auto prepared = std::make_unique<Prepared>(std::move(values), std::move(total), std::move(algorithm));
+  Request request = without_gil([&] { return group.start(prepared->call()); });
+  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+}
+
 std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
@@ -135,6 +142,9 @@ void define_group(nb::module_& module) {
             return some(without_gil([&] { return self.subgroup(ranks); }));
           },
           "Collective; None for ranks that are not listed.")
+      .def("reproducible", &Group::reproducible, "The same group with sums that are rounded once.")
+      .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.")
+      .def("start_sum", &start_sum, "Starts the sum of whole arrays.")
       .def("start_send", &start_send, "Starts sending a buffer.")
       .def("start_recv", &start_recv, "Starts receiving into a buffer.");
   define_collective(group, "run", &run<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,

@@ -82,6 +82,21 @@ Prepared::Prepared(const Group& group, Arguments arguments)
   call_.recv_offsets = recv_offsets_;
 }
 
+Prepared::Prepared(nb::object values, nb::object total, std::string algorithm) {
+  arguments_.send = std::move(values);
+  arguments_.recv = std::move(total);
+  arguments_.algorithm = std::move(algorithm);
+  call_.kind = Kind::allreduce;
+  call_.algorithm = arguments_.algorithm;
+  call_.reduction.op = Op::sum;
+  call_.exact = Exactness::folded;
+  hold_send();
+  hold_recv();
+  expect(*recv_, "total", 1);
+  call_.count = 1;
+  call_.own = send_->count();
+}
+
 Prepared::Prepared(const nb::object& buffer, Memory::Use use, const char* role) {
   auto& held = use == Memory::Use::read ? send_ : recv_;
   held.emplace(buffer.ptr(), use, role);

@@ -37,6 +37,8 @@ class Prepared {
  public:
   /// Checks buffers against each other and the group. Throws Error (usage).
   Prepared(const Group& group, Arguments arguments);
+  /// The sum of a whole array into one element.
+  Prepared(nanobind::object values, nanobind::object total, std::string algorithm);
   /// A message: `buffer` is read or written.
   Prepared(const nanobind::object& buffer, Memory::Use use, const char* role);
   Prepared(const Prepared&) = delete;

@@ -31,6 +31,13 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kinds = 16;
 
+/// Whether sums of floating-point numbers are rounded once, and over what.
+enum class Exactness : std::uint8_t {
+  none,    ///< Each addition rounds, in the order of the algorithm.
+  each,    ///< Element by element: group.reproducible().
+  folded,  ///< All ranks' whole inputs become one element: group.sum().
+};
+
 /// A call. Counts and offsets are in elements of `element` bytes. All ranks agree on kind, type, count, root, reduction
 /// and algorithm; the counts of the v-forms are each rank's own (those of allgatherv and reduce_scatter are
 /// agreed).
@@ -45,6 +52,8 @@ struct Call {
   Count count = 0;
   Rank root = 0;
   Reduction reduction;
+  Exactness exact = Exactness::none;  ///< Agreed. Of a fold `count` is 1, and the input has `own` elements.
+  Count own = 0;
   std::span<const Count> send_counts, send_offsets, recv_counts,
       recv_offsets;            ///< Empty offsets: blocks lie side by side.
   std::string_view algorithm;  ///< Empty: the table chooses. Agreed. "ring" or "chain:segment=4096,radix=3".

@@ -93,7 +93,8 @@ struct Options {
 class TUTTI_API Group {
  public:
   Group() = default;
-  explicit Group(std::shared_ptr<job::Member> member) : member_(std::move(member)) {}
+  explicit Group(std::shared_ptr<job::Member> member, bool reproducible = false)
+      : member_(std::move(member)), reproducible_(reproducible) {}
 
   Rank rank() const;
   Rank size() const;
@@ -111,6 +112,11 @@ class TUTTI_API Group {
   Group subgroup(std::span<const Rank> ranks) const;
   /// The ranks on this rank's host. Collective.
   Group node() const;
+  /// The same group, whose sums of floating-point and complex numbers are rounded once: the same bits whatever the
+  /// algorithm, the order and the hosts, in all reductions by `sum` and all their forms. The groups made from it are
+  /// like it. Local; both may be used in turn, but all ranks use the same one for a call. See docs/reproducible.md.
+  Group reproducible() const;
+  bool is_reproducible() const { return reproducible_; }
   explicit operator bool() const { return member_ != nullptr; }
 
   /// The one door: checks the call and starts it. Throws Error (usage) before anything is sent.
@@ -192,6 +198,19 @@ class TUTTI_API Group {
   template <Elements In, Writable Out, class Reduce>
   Persistent exscan_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     return init(reduce_call(Kind::exscan, in, out, op, 0, options));
+  }
+
+  /// The sum of all elements of everybody's in, rounded once: the same bits however the elements are dealt over ranks.
+  /// Floating-point or complex elements. in.size() is each rank's own, also 0. Agreed: type.
+  template <Elements In>
+  auto sum(const In& in, Options options = {}) const {
+    std::remove_cv_t<std::ranges::range_value_t<In>> total;
+    run(sum_call(in, total, options));
+    return total;
+  }
+  template <Elements In>
+  Request isum(const In& in, std::remove_cv_t<std::ranges::range_value_t<In>>& total, Options options = {}) const {
+    return start(sum_call(in, total, options));
   }
 
   /// out = block rank() of what everybody's in is combined to; out.size() agreed, in.size() = size() * out.size().
@@ -433,6 +452,8 @@ class TUTTI_API Group {
   }
   template <class In, class Out, class Reduce>
   Call reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const;
+  template <class In, class T>
+  static Call sum_call(const In& in, T& total, const Options& options);
   template <class In, class Out, class Reduce>
   Call reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op, const Options& options) const;
   template <class In, class Out, class Reduce>
@@ -455,6 +476,7 @@ class TUTTI_API Group {
                      std::span<const Count> offsets) const;
 
   std::shared_ptr<job::Member> member_;
+  bool reproducible_ = false;
 };
 
 /// All processes of the job, from first use until the program ends. A program that was started alone is a world of one.

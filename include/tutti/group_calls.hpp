@@ -46,6 +46,21 @@ Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Ra
   return made;
 }
 
+template <class In, class T>
+Call Group::sum_call(const In& in, T& total, const Options& options) {
+  static_assert(type_of<T> == Type::float32 || type_of<T> == Type::float64 || type_of<T> == Type::complex64 ||
+                    type_of<T> == Type::complex128,
+                "tutti: sum is for float, double and complex elements");
+  Call made = typed<T>(Kind::allreduce, options);
+  made.input = std::ranges::data(in);
+  made.output = &total;
+  made.reduction = detail::reduction<T>(BuiltIn{Op::sum});
+  made.count = 1;
+  made.exact = Exactness::folded;
+  made.own = length(in);
+  return made;
+}
+
 template <class In, class Out, class Reduce>
 Call Group::reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op, const Options& options) const {
   Call made = two_buffers(Kind::reduce_scatter_block, in, out, options);

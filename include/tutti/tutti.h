@@ -161,6 +161,10 @@ TUTTI_C_API tutti_status tutti_dup(tutti_group group, tutti_group* copy);
 TUTTI_C_API tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
 /* The ranks on this rank's host. Collective. */
 TUTTI_C_API tutti_status tutti_node(tutti_group group, tutti_group* node);
+/* The same group, whose sums (TUTTI_SUM of floating-point and complex types) are rounded once: the same bits whatever
+ * the algorithm, the order and the hosts. Groups made from it are like it. Local. Agreed: which of the two a call uses.
+ */
+TUTTI_C_API tutti_status tutti_reproducible(tutti_group group, tutti_group* same);
 
 /* Later calls of one collective ("allreduce") through this handle use this algorithm ("ring",
  * "chain:segment=4096,radix=3", as `tutti plan list` names them); NULL or "": the table chooses again. Local.
@@ -197,6 +201,12 @@ TUTTI_C_API tutti_status tutti_iallreduce(tutti_group group, const void* in, voi
                                           tutti_op op, tutti_request* request);
 TUTTI_C_API tutti_status tutti_allreduce_init(tutti_group group, const void* in, void* out, int64_t count,
                                               tutti_type type, tutti_op op, tutti_persistent* persistent);
+
+/* *total = the sum of all elements of everybody's in, rounded once: the same bits however they are dealt over ranks.
+ * count: each rank's own, also 0; type: floating-point or complex. Agreed: type. */
+TUTTI_C_API tutti_status tutti_sum(tutti_group group, const void* in, int64_t count, tutti_type type, void* total);
+TUTTI_C_API tutti_status tutti_isum(tutti_group group, const void* in, int64_t count, tutti_type type, void* total,
+                                    tutti_request* request);
 
 /* out[i] = in[i] of rank 0 op ... op in[i] of this rank. in, out: count elements. TUTTI_IN_PLACE: the contribution is
  * in out. Agreed: count, type, op. */

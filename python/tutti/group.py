@@ -8,9 +8,10 @@ from collections.abc import Sequence
 from tutti import _core
 from tutti.collectives import Collectives
 from tutti.objects import Objects
+from tutti.sums import Sums
 
 
-class Group(Collectives, Objects):
+class Group(Collectives, Sums, Objects):
     """A group of processes and its collectives.
 
     One thread at a time starts operations on a group; any thread may wait. Collectives are called by all ranks of the
@@ -55,6 +56,19 @@ class Group(Collectives, Objects):
     def node(self) -> Group:
         """The ranks on this rank's host. Collective."""
         return Group(self._handle.node())
+
+    def reproducible(self) -> Group:
+        """The same group, whose sums of floating-point and complex numbers are rounded once. Local.
+
+        They have the same bits whatever the algorithm, the order and the hosts, in every reduction by `tutti.SUM`. The
+        groups made from it are like it. Both may be used in turn, but all ranks use the same one for a call.
+        """
+        return Group(self._handle.reproducible())
+
+    @property
+    def is_reproducible(self) -> bool:
+        """Whether sums are rounded once."""
+        return self._handle.is_reproducible
 
     def subgroup(self, ranks: Sequence[int]) -> Group | None:
         """The ranks listed, in that order; None for those not in it. Collective over this group. Agreed: the list."""

@@ -47,7 +47,10 @@ std::string call_text(std::uint64_t call, Count count, std::string_view algorith
   std::string text(name(static_cast<Kind>(static_cast<std::uint8_t>(call))));
   text += "(" + std::to_string(count) + " x ";
   text += name(static_cast<Type>(static_cast<std::uint8_t>(call >> 8)));
-  if (op != Op::none) text += ", " + std::string(name(op));
+  const auto exact = static_cast<Exactness>(static_cast<std::uint8_t>(call >> 24));
+  if (op != Op::none) text += exact == Exactness::none ? ", " : ", exact ";
+  if (op != Op::none) text += name(op);
+  if (exact == Exactness::folded) text += " of whole arrays";
   text += ", root " + std::to_string(static_cast<Rank>(call >> 32));
   if (!algorithm.empty()) text += ", by " + std::string(algorithm);
   return text + ")";

@@ -59,6 +59,9 @@ struct Needs {
   bool commutative = false;  ///< Only for commutative reductions.
   bool power_of_two = false;
   bool fits_small = false;  ///< The agreed count fits a small cell.
+  /// No need, but a promise: every result is combined at one place from the ranks' own contributions, one after the
+  /// other, never from sums.
+  bool at_one_place = false;
 };
 
 struct Algorithm {

@@ -26,18 +26,31 @@ std::uint32_t Description::signature() const {
   hash = base::combine(hash, static_cast<std::uint64_t>(count));
   hash = base::combine(
       hash, static_cast<std::uint64_t>(static_cast<std::uint32_t>(root)) << 32 | static_cast<std::uint32_t>(algorithm));
+  hash = base::combine(hash, static_cast<std::uint64_t>(exact));
   return static_cast<std::uint32_t>(base::combine(hash, agreed_hash) >> 32);
 }
 
-Bound::Bound(plan::Plan given, const Description& says)
+namespace {
+
+bool travels(const ExactCall* exact) { return exact != nullptr && exact->way != ExactCall::Way::at_one_place; }
+
+/// What combines elements that travel; of a sum at one place nothing does until the last has come.
+Kernel kernel_for(const Description& says, const ExactCall* exact) {
+  if (exact == nullptr) return kernel_of(says.type, says.op);
+  return travels(exact) ? kernel_of(Type::int64, Op::sum) : nullptr;
+}
+
+}  // namespace
+
+Bound::Bound(plan::Plan given, const Description& says, const ExactCall* how)
     : plan(std::move(given)),
       description(says),
       signature(says.signature()),
       call_word(static_cast<std::uint64_t>(says.kind) | static_cast<std::uint64_t>(says.type) << 8 |
-                static_cast<std::uint64_t>(says.op) << 16 |
+                static_cast<std::uint64_t>(says.op) << 16 | static_cast<std::uint64_t>(says.exact) << 24 |
                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(says.root)) << 32),
-      kernel(kernel_of(says.type, says.op)),
-      element(says.element) {
+      kernel(kernel_for(says, how)),
+      element(travels(how) ? sizeof(std::int64_t) : says.element) {
   const std::size_t count = plan.steps.size();
   instructions.reserve(count);
   missing.resize(count);
@@ -63,6 +76,7 @@ Bound::Bound(plan::Plan given, const Description& says)
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
+  if (how != nullptr) exact.emplace(*how, instructions, scratch_bytes);
 }
 
 Bound::Areas Bound::find_areas() const {

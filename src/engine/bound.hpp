@@ -3,10 +3,12 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <set>
 #include <string>
 #include <vector>
 
+#include "engine/exact.hpp"
 #include "engine/reduction.hpp"
 #include "plan/plan.hpp"
 #include "tutti/call.hpp"
@@ -23,6 +25,7 @@ struct Description {
   Rank root = 0;
   std::int32_t algorithm = -1;    ///< Position in the registry.
   std::uint32_t agreed_hash = 0;  ///< Of what else is agreed: parameters, allgatherv's counts.
+  Exactness exact = Exactness::none;
 
   /// 32 bits that differ, with high probability, when anything above differs.
   std::uint32_t signature() const;
@@ -57,7 +60,8 @@ struct Instruction {
 
 /// An immutable plan made ready, with its dependency counts; shared by all operations that run it.
 struct Bound {
-  Bound(plan::Plan plan, const Description& description);
+  /// With `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once.
+  Bound(plan::Plan plan, const Description& description, const ExactCall* exact = nullptr);
 
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
@@ -81,6 +85,7 @@ struct Bound {
   bool in_order = false;
   bool any = false;    ///< Has `after any` edges.
   bool areas = false;  ///< Writes or reads payloads that are too large for a cell.
+  std::optional<const Exact> exact;
 
  private:
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:

@@ -25,6 +25,7 @@ class Operation;
 struct Buffers {
   const std::byte* input = nullptr;
   std::byte* output = nullptr;
+  Count own = 0;  ///< Elements of an input that is summed up, each rank's own.
 };
 
 enum class Phase : std::uint32_t { idle, pending, done, failed };
@@ -107,7 +108,9 @@ class Operation {
   Rank next_owner(plan::Index index) const;
   bool combine(plan::Index index);  // copy and reduce
   [[gnu::noinline]] bool combine_pieces(plan::Index index);
-  void reduce_into(std::byte* target, const std::byte* source, Count count, plan::Side side);
+  /// A reduce step, or a piece of it that begins `done` bytes into its target.
+  void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
+  [[gnu::noinline]] void begin_exact();
   bool fetch(const Place& source, std::span<std::byte> to);
   std::byte* address(const Place& place) const;
   host::Cell& cell(Rank owner, std::int32_t number) const;
@@ -119,7 +122,8 @@ class Operation {
   const Bound* bound_ = nullptr;
   std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
   std::array<std::byte*, plan::buffer_kinds>
-      bases_{};  // by plan::Buffer; those that are no memory of this process: null
+      bases_{};      // by plan::Buffer; those that are no memory of this process: null
+  Buffers buffers_;  // the user's
   Reduction reduction_;
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own

@@ -109,7 +109,7 @@ bool Operation::combine(Index index) {
   std::byte* const to = address(step.target);
   const std::byte* const from = address(step.source);
   if (step.verb == Verb::reduce)
-    reduce_into(to, from, step.count, step.side);
+    reduce_into(step, 0, to, from, step.count);
   else if (step.bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
   else
@@ -117,9 +117,13 @@ bool Operation::combine(Index index) {
   return true;
 }
 
-void Operation::reduce_into(std::byte* target, const std::byte* source, Count count, plan::Side side) {
+void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source,
+                            Count count) {
   if (bound_->kernel != nullptr) return bound_->kernel(source, target, count);
-  reduce(reduction_, bound_->description.type, bound_->element, source, target, count, side);
+  if (bound_->exact)
+    return bound_->exact->reduce(static_cast<std::size_t>(&step - bound_->instructions.data()), done, source, target,
+                                 static_cast<std::size_t>(count) * bound_->element, scratch_.data());
+  reduce(reduction_, bound_->description.type, bound_->element, source, target, count, step.side);
 }
 
 bool Operation::combine_pieces(Index index) {
@@ -137,7 +141,7 @@ bool Operation::combine_pieces(Index index) {
     if (exposed && !fetch(source, {copies ? to : channel_.fetched(bytes), bytes})) return false;
     const std::byte* from = exposed ? channel_.fetched(0) : address(source);
     if (!copies) {
-      reduce_into(to, from, static_cast<Count>(bytes / element), step.side);
+      reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
     } else if (!exposed) {
       std::memcpy(to, from, bytes);
     }
@@ -246,7 +250,7 @@ bool Operation::poll_transfer(const Instruction& step) {
       channel_.peer_gone(step.peer, "is gone");
       return false;
   }
-  if (step.verb == Verb::recv_reduce) reduce_into(address(step.target), transfer.data, step.count, step.side);
+  if (step.verb == Verb::recv_reduce) reduce_into(step, 0, address(step.target), transfer.data, step.count);
   return true;
 }
 

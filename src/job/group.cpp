@@ -17,7 +17,15 @@ job::Member& of(const std::shared_ptr<job::Member>& member) {
               "test it with `if (group)` first");
 }
 
-Group handle(std::shared_ptr<job::Member> member) { return member ? Group(std::move(member)) : Group(); }
+Group handle(std::shared_ptr<job::Member> member, bool reproducible) {
+  return member ? Group(std::move(member), reproducible) : Group();
+}
+
+Call reproducibly(const Call& call) {
+  Call same = call;
+  same.exact = Exactness::each;
+  return same;
+}
 
 }  // namespace
 
@@ -30,7 +38,7 @@ std::optional<Duration> Group::time_limit() const {
   return limit == 0 ? std::nullopt : std::optional(Duration(limit));
 }
 
-Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key)); }
+Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key), reproducible_); }
 Group Group::dup() const { return split(0, rank()); }
 Group Group::node() const { return split(0, rank()); }  // all ranks of a job share one host
 
@@ -45,11 +53,22 @@ Group Group::subgroup(std::span<const Rank> ranks) const {
   return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
 }
 
-Request Group::start(const Call& call) const { return of(member_).start(call); }
+Group Group::reproducible() const { return handle(of(member_).shared_from_this(), true); }
 
-Persistent Group::init(const Call& call) const { return Persistent(of(member_).init(call)); }
+Request Group::start(const Call& call) const {
+  if (reproducible_ && call.exact == Exactness::none) return start(reproducibly(call));
+  return of(member_).start(call);
+}
 
-void Group::run(const Call& call) const { of(member_).run(call); }
+Persistent Group::init(const Call& call) const {
+  if (reproducible_ && call.exact == Exactness::none) return init(reproducibly(call));
+  return Persistent(of(member_).init(call));
+}
+
+void Group::run(const Call& call) const {
+  if (reproducible_ && call.exact == Exactness::none) return run(reproducibly(call));
+  of(member_).run(call);
+}
 
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
                           const void* site) const {

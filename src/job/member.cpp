@@ -43,7 +43,7 @@ Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
 
 Channel::Start Member::prepare(const Call& call) {
   return {.bound = planner_.prepare(call),
-          .buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output)},
+          .buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output), call.own},
           .reduction = call.reduction,
           .site = call.site};
 }

@@ -43,7 +43,8 @@ Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed)
 Planner::Key::Key(const Call& call) {
   const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
   words[0] = word(call.kind) | word(call.type) << 8 | word(call.reduction.op) << 16 |
-             word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.element) << 32;
+             word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.exact) << 27 |
+             word(call.element) << 32;
   const std::size_t others = call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
                              call.recv_offsets.size() | call.algorithm.size();
   if (others != 0) words[0] |= not_all;
@@ -100,6 +101,7 @@ void Planner::check(const Call& call) const {
       refuse(call, "the operation " + std::string(base::name(call.reduction.op)) +
                        " does not go with elements of type " + std::string(base::name(call.type)) +
                        "; choose another, or pass a function");
+    check_exact(call);
   }
   if (!collective.varying) return;
   check_varying(call);
@@ -185,9 +187,15 @@ tune::Choice Planner::choose(const Call& call) const {
 }
 
 std::shared_ptr<const Bound> Planner::make(const Call& call) {
-  const tune::Choice choice = choose(call);
+  return is_exact(call) ? make_exact(call) : bind(call, call, choose(call), nullptr);
+}
+
+std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried, const tune::Choice& choice,
+                                           const engine::ExactCall* exact) const {
   const Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];
-  Description says{call.kind, call.type, call.reduction.op, call.element, call.count, call.root, choice.algorithm, 0};
+  Description says{call.kind,        call.type,  call.reduction.op,
+                   call.element,     call.count, call.root,
+                   choice.algorithm, 0,          exact == nullptr ? Exactness::none : call.exact};
   std::uint64_t agreed = base::combine(static_cast<std::uint64_t>(choice.parameters.segment),
                                        static_cast<std::uint64_t>(choice.parameters.radix));
   if (collectives::agrees_on_counts(call.kind))
@@ -195,16 +203,16 @@ std::shared_ptr<const Bound> Planner::make(const Call& call) {
       agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
   says.agreed_hash = static_cast<std::uint32_t>(agreed);
 
-  Shape with = shape(call);
+  Shape with = shape(carried);
   with.parameters = choice.parameters;
-  with.send_counts = call.send_counts;
-  with.recv_counts = call.recv_counts;
+  with.send_counts = carried.send_counts;
+  with.recv_counts = carried.recv_counts;
   std::vector<Count> sent, received;
-  if (call.send_offsets.empty()) sent = side_by_side(call.send_counts);
-  if (call.recv_offsets.empty()) received = side_by_side(call.recv_counts);
-  with.send_offsets = call.send_offsets.empty() ? sent : call.send_offsets;
-  with.recv_offsets = call.recv_offsets.empty() ? received : call.recv_offsets;
-  return std::make_shared<const Bound>(algorithm.build(with), says);
+  if (carried.send_offsets.empty()) sent = side_by_side(carried.send_counts);
+  if (carried.recv_offsets.empty()) received = side_by_side(carried.recv_counts);
+  with.send_offsets = carried.send_offsets.empty() ? sent : carried.send_offsets;
+  with.recv_offsets = carried.recv_offsets.empty() ? received : carried.recv_offsets;
+  return std::make_shared<const Bound>(algorithm.build(with), says, exact);
 }
 
 }  // namespace tutti::job

@@ -51,9 +51,17 @@ class Planner {
   };
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
+  void check_exact(const Call& call) const;
   [[noreturn]] void refuse(const Call& call, const std::string& text) const;
   collectives::Shape shape(const Call& call) const;
   std::shared_ptr<const engine::Bound> make(const Call& call);
+  /// A call whose sums are rounded once (planner_exact.cpp).
+  bool is_exact(const Call& call) const;
+  std::shared_ptr<const engine::Bound> make_exact(const Call& call);
+  engine::ExactCall exact_call(const Call& call) const;
+  /// The plan of `carried`, the call that travels, as that of `call`, the user's.
+  std::shared_ptr<const engine::Bound> bind(const Call& call, const Call& carried, const tune::Choice& choice,
+                                            const engine::ExactCall* exact) const;
 
   Rank rank_, size_;
   std::string group_;

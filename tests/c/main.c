@@ -16,6 +16,7 @@ int main(void) {
   check_collectives(world);
   check_varying(world);
   check_reductions(world);
+  check_sums(world);
   check_scans(world);
   check_persistent(world);
   check_groups(world);

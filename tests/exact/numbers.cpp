@@ -35,8 +35,14 @@ T one(Sort sort, Random& random) {
     case Sort::subnormal:
       return sign * fraction * Limits::min() * 4;
     case Sort::special: {
-      constexpr std::array some = {Limits::infinity(), -Limits::infinity(), Limits::quiet_NaN(), -Limits::quiet_NaN(),
-                                   Limits::max(),      Limits::denorm_min(), T{-0.0},            T{0}};
+      constexpr std::array some = {Limits::infinity(),
+                                   -Limits::infinity(),
+                                   Limits::quiet_NaN(),
+                                   -Limits::quiet_NaN(),
+                                   Limits::max(),
+                                   Limits::denorm_min(),
+                                   T{-0.0},
+                                   T{0}};
       return random() % 3 == 0 ? some[random() % some.size()] : fraction;
     }
     case Sort::zeros:
@@ -49,7 +55,8 @@ T one(Sort sort, Random& random) {
 }  // namespace
 
 const char* name(Sort sort) {
-  constexpr std::array names = {"uniform", "full_range", "cancelling", "ties", "large", "subnormal", "special", "zeros"};
+  constexpr std::array names = {"uniform", "full_range", "cancelling", "ties",
+                                "large",   "subnormal",  "special",    "zeros"};
   return names[static_cast<std::size_t>(sort)];
 }
 

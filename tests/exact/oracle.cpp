@@ -62,8 +62,7 @@ class Whole {
  private:
   void set(std::uint64_t mantissa, int bit) {
     for (; mantissa != 0; mantissa >>= 1, ++bit)
-      if ((mantissa & 1) != 0)
-        bytes_[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1u << bit % 8);
+      if ((mantissa & 1) != 0) bytes_[static_cast<std::size_t>(bit / 8)] |= static_cast<std::uint8_t>(1u << bit % 8);
   }
   void negate() {
     for (auto& byte : bytes_) byte = static_cast<std::uint8_t>(~byte);

@@ -10,7 +10,8 @@ from jobs import SIZES, command, run
 
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
-    "program", ["collectives.py", "objects.py", "requests.py", "persistent.py", "errors.py", "unpicklable.py"]
+    "program",
+    ["collectives.py", "objects.py", "requests.py", "persistent.py", "errors.py", "unpicklable.py", "sums.py"],
 )
 def test_program(size, program):
     run(size, program)

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums of whole arrays, rounded once.
+#include "c/guard.hpp"
+
+using namespace tutti;
+using namespace tutti::c;
+
+namespace {
+
+Call sum_call(tutti_group group, const void* in, Count count, tutti_type type, void* total) {
+  const ElementType element = element_of(type);
+  if (total == nullptr || (in == nullptr && count > 0))
+    refuse(std::string("sum: ") + (total == nullptr ? "total" : "in") + " is NULL; pass a buffer");
+  if (count < 0) refuse("sum: the count " + std::to_string(count) + " is negative");
+  Call call;
+  call.kind = Kind::allreduce;
+  call.algorithm = handle_of(group).algorithms[static_cast<std::size_t>(call.kind)];
+  call.input = in;
+  call.output = total;
+  call.type = element.type;
+  call.element = element.bytes;
+  call.count = 1;
+  call.own = count;
+  call.reduction.op = Op::sum;
+  call.exact = Exactness::folded;
+  return call;
+}
+
+}  // namespace
+
+tutti_status tutti_sum(tutti_group group, const void* in, int64_t count, tutti_type type, void* total) {
+  const void* site = __builtin_return_address(0);
+  return guarded([&] {
+    Call call = sum_call(group, in, count, type, total);
+    call.site = site;
+    group->group.run(call);
+  });
+}
+
+tutti_status tutti_isum(tutti_group group, const void* in, int64_t count, tutti_type type, void* total,
+                        tutti_request* request) {
+  const void* site = __builtin_return_address(0);
+  return guarded([&] {
+    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    Call call = sum_call(group, in, count, type, total);
+    call.site = site;
+    new (static_cast<void*>(request)) Request(group->group.start(call));
+  });
+}

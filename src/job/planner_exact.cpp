@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sums that are rounded once: which of the ways to make them a call takes. All ranks decide alike.
+#include <numeric>
+
+#include "job/planner.hpp"
+
+namespace tutti::job {
+
+using engine::ExactCall;
+
+namespace {
+
+bool is_floating(Type type) {
+  return type == Type::float32 || type == Type::float64 || type == Type::complex64 || type == Type::complex128;
+}
+
+Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
+
+}  // namespace
+
+bool Planner::is_exact(const Call& call) const {
+  return call.exact != Exactness::none && collectives::get(call.kind).reduces && call.reduction.op == Op::sum &&
+         is_floating(call.type);
+}
+
+void Planner::check_exact(const Call& call) const {
+  if (call.exact == Exactness::none) return;
+  if (call.exact == Exactness::folded && !is_floating(call.type))
+    refuse(call, "the sum of whole arrays is of float, double or complex elements; add up others yourself first");
+  if (call.reduction.op == Op::prod && is_floating(call.type))
+    refuse(call,
+           "products of floating-point numbers depend on their order and have no reproducible form; call it on the "
+           "plain group");
+  if (size_ > ExactCall::most_ranks)
+    refuse(call, "reproducible sums are for at most " + std::to_string(ExactCall::most_ranks) + " ranks");
+}
+
+ExactCall Planner::exact_call(const Call& call) const {
+  ExactCall made;
+  made.type = call.type;
+  made.rank = rank_;
+  made.size = made.contributors = size_;
+  made.gives = made.takes = call.count;
+  made.in_place = call.in_place;
+  switch (call.kind) {
+    case Kind::reduce:
+      if (rank_ != call.root) made.takes = 0;
+      break;
+    case Kind::reduce_scatter_block:
+      made.gives = call.count * size_;
+      break;
+    case Kind::reduce_scatter:
+      made.gives = total(call.recv_counts.first(static_cast<std::size_t>(size_)));
+      made.takes = call.recv_counts[static_cast<std::size_t>(rank_)];
+      break;
+    case Kind::scan:
+      made.contributors = rank_ + 1;
+      break;
+    case Kind::exscan:
+      made.contributors = rank_;
+      if (rank_ == 0) made.takes = 0;
+      break;
+    default:
+      break;
+  }
+  return made;
+}
+
+std::shared_ptr<const engine::Bound> Planner::make_exact(const Call& call) {
+  ExactCall how = exact_call(call);
+  if (call.exact == Exactness::each) {
+    const tune::Choice choice = choose(call);
+    const bool whole = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs.at_one_place;
+    // Of two numbers every algorithm makes one sum, at one place.
+    if (whole || size_ <= 2) return bind(call, call, choice, &how);
+  }
+  how.way = call.exact == Exactness::folded ? ExactCall::Way::folded : ExactCall::Way::as_words;
+  if (call.exact == Exactness::folded) how.in_place = false;
+  Call carried = call;
+  carried.type = Type::int64;
+  carried.element = ExactCall::word_bytes;
+  carried.count = call.count * how.words();
+  std::vector<Count> counts(call.recv_counts.begin(), call.recv_counts.end());
+  for (Count& count : counts) count *= how.words();
+  carried.recv_counts = counts;
+  carried.recv_offsets = {};
+  carried.exact = Exactness::none;
+  check(carried);
+  return bind(call, carried, choose(carried), &how);
+}
+
+}  // namespace tutti::job
