@@ -117,9 +117,7 @@ struct Magnitude {
         return i * digit_bits + static_cast<int>(std::bit_width(digit[static_cast<std::size_t>(i)])) - 1;
     return -1;
   }
-  std::uint64_t from(int i) const {
-    return i < static_cast<int>(digits) ? digit[static_cast<std::size_t>(i)] : 0;
-  }
+  std::uint64_t from(int i) const { return i < static_cast<int>(digits) ? digit[static_cast<std::size_t>(i)] : 0; }
   /// Bits `bit` ... `bit` + 63.
   std::uint64_t window(int bit) const {
     const int i = bit / digit_bits, shift = bit % digit_bits;

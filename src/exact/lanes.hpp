@@ -31,6 +31,17 @@ TUTTI_EXACT_INLINE void load(const std::byte* from, Lanes& lanes) {
   }
 }
 
+/// The other way: a float is rounded.
+template <class T>
+TUTTI_EXACT_INLINE void store(const Lanes& lanes, T* to) {
+  if constexpr (std::is_same_v<T, float>) {
+    const Floats floats = __builtin_convertvector(lanes, Floats);
+    std::memcpy(to, &floats, sizeof floats);
+  } else {
+    std::memcpy(to, &lanes, sizeof lanes);
+  }
+}
+
 /// sum + number = sum + rest exactly, with the new sum and rest (Knuth; Moller 1965), unless something overflows: then
 /// the rest is NaN.
 template <class Number>

@@ -37,61 +37,63 @@ struct Sums {
   alignas(64) std::array<std::int64_t, block> wrong;
 };
 
-/// Four sums at once. Nothing is lost where sum + rest took up every number exactly: a double is then right when both
-/// are added, and a float when there is no rest.
+/// Marks the lanes where something is lost (`lost` in size at most) and that may show: where sum plus anything that the
+/// rest may really be is not always the same number. The margin covers the roundings before the last: of itself, and
+/// of a float's sum as a double.
 template <class T>
-TUTTI_EXACT_INLINE void sum_four(std::span<const std::byte* const> sources, Count byte, T* sums, Bits& lost) {
-  Lanes sum, rest{};
-  load<T>(sources[0] + byte, sum);
-  lost = sum != sum;
-  for (std::size_t source = 1; source < sources.size(); ++source) {
-    Lanes lanes;
-    load<T>(sources[source] + byte, lanes);
-    add_exactly(sum, lanes);
-    if constexpr (std::is_same_v<T, double>) add_exactly(rest, lanes);
-    lost |= lanes != 0;
-  }
-  if constexpr (std::is_same_v<T, float>) {
-    const Floats floats = __builtin_convertvector(sum, Floats);
-    std::memcpy(sums, &floats, sizeof floats);
+TUTTI_EXACT_INLINE void doubt(const Lanes& sum, const Lanes& rest, const Lanes& lost, Bits& wrong) {
+  constexpr bool single = std::is_same_v<T, float>;
+  const Lanes& rounded = single ? sum : rest;
+  const Lanes margin = 2 * lost + (rounded < 0 ? -rounded : rounded) * std::numeric_limits<double>::epsilon();
+  const Lanes least = sum + (rest - margin), most = sum + (rest + margin);
+  if constexpr (single) {
+    const auto same = __builtin_convertvector(least, Floats) == __builtin_convertvector(most, Floats);
+    wrong = (lost != 0) & ~__builtin_convertvector(same, Bits);
   } else {
-    sum = rest != 0 ? sum + rest : sum;  // a rest of +0 would change -0
-    std::memcpy(sums, &sum, sizeof sum);
+    wrong = (lost != 0) & ~(least == most);
   }
 }
 
-/// The same for one; true when something was lost.
-template <class T>
-TUTTI_EXACT_INLINE bool sum_one(std::span<const std::byte* const> sources, Count byte, T& result) {
-  double sum = number<T>(sources[0] + byte), rest = 0;
-  bool lost = sum != sum;
+/// Four sums at once, the numbers from `load(source, lanes)`. Nothing is lost where sum + rest takes up every number
+/// exactly: a double is then right when both are added, and a float when there is no rest.
+template <class T, class Load>
+TUTTI_EXACT_INLINE void sum_four(std::span<const std::byte* const> sources, Load load, Lanes& sum, Bits& wrong) {
+  Lanes rest{}, lost{};
+  load(sources[0], sum);
+  lost = sum == sum ? lost : sum;
   for (std::size_t source = 1; source < sources.size(); ++source) {
-    double next = number<T>(sources[source] + byte);
-    add_exactly(sum, next);
-    if constexpr (std::is_same_v<T, double>) add_exactly(rest, next);
-    lost |= next != 0;
+    Lanes lanes;
+    load(sources[source], lanes);
+    add_exactly(sum, lanes);
+    if constexpr (std::is_same_v<T, double>) add_exactly(rest, lanes);
+    lost += lanes < 0 ? -lanes : lanes;
   }
-  result = static_cast<T>(rest != 0 ? sum + rest : sum);
-  return lost;
+  doubt<T>(sum, rest, lost, wrong);
+  sum = rest != 0 ? sum + rest : sum;  // a rest of +0 would change -0
 }
 
 template <class T>
 TUTTI_EXACT_INLINE bool sum_block(std::span<const std::byte* const> sources, Count at, Count count, Sums<T>& sums) {
-  Bits all{};
+  Bits all{}, wrong{};
+  Lanes sum{};
   Count i = 0;
   for (; i + lane_count <= count; i += lane_count) {
-    Bits lost;
-    sum_four<T>(sources, (at + i) * Count{sizeof(T)}, sums.sum.data() + i, lost);
-    std::memcpy(sums.wrong.data() + i, &lost, sizeof lost);
-    all |= lost;
+    const Count byte = (at + i) * Count{sizeof(T)};
+    sum_four<T>(
+        sources, [byte](const std::byte* source, Lanes& lanes) { load<T>(source + byte, lanes); }, sum, wrong);
+    store<T>(sum, sums.sum.data() + i);
+    std::memcpy(sums.wrong.data() + i, &wrong, sizeof wrong);
+    all |= wrong;
   }
-  bool wrong = any(all);
   for (; i < count; ++i) {
-    const auto place = static_cast<std::size_t>(i);
-    sums.wrong[place] = sum_one<T>(sources, (at + i) * Count{sizeof(T)}, sums.sum[place]) ? -1 : 0;
-    wrong = wrong || sums.wrong[place] != 0;
+    const Count byte = (at + i) * Count{sizeof(T)};
+    const auto one = [byte](const std::byte* source, Lanes& lanes) { lanes = Lanes{number<T>(source + byte)}; };
+    sum_four<T>(sources, one, sum, wrong);
+    sums.sum[static_cast<std::size_t>(i)] = static_cast<T>(sum[0]);
+    sums.wrong[static_cast<std::size_t>(i)] = wrong[0];
+    all |= wrong;
   }
-  return wrong;
+  return any(all);
 }
 
 /// The processor's own addition is right for two numbers; only of its NaNs one is chosen.
@@ -177,7 +179,8 @@ void decode(const Word* wire, Count count, Rank size, std::byte* numbers) {
   for (Count at = 0; at < count; at += block) {
     const Count now = std::min(block, count - at);
     for (Count i = 0; i < now; ++i)
-      for (std::size_t j = 0; j < each; ++j) columns[j][static_cast<std::size_t>(i)] = static_cast<T>(as_number(*wire++));
+      for (std::size_t j = 0; j < each; ++j)
+        columns[j][static_cast<std::size_t>(i)] = static_cast<T>(as_number(*wire++));
     sum<T>({sources.data(), each}, numbers + at * Count{sizeof(T)}, now);
   }
 }

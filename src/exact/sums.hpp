@@ -15,7 +15,9 @@ void sum(std::span<const std::byte* const> sources, std::byte* target, Count cou
 
 /// How the numbers of `size` ranks travel through any algorithm: as this many words each, which are summed as integers.
 /// Few ranks: a word for each rank's number, all others zero. Many: an accumulator.
-constexpr std::size_t words_of(Rank size) { return size < static_cast<Rank>(words) ? static_cast<std::size_t>(size) : words; }
+constexpr std::size_t words_of(Rank size) {
+  return size < static_cast<Rank>(words) ? static_cast<std::size_t>(size) : words;
+}
 
 /// This rank's numbers as words, and all ranks' words as numbers.
 template <class T>

@@ -30,6 +30,10 @@ T one(Sort sort, Random& random) {
       return any_finite<T>(random);
     case Sort::ties:  // whole numbers, and halves of the last bit of a large one
       return sign * std::ldexp(T{1}, static_cast<int>(random() % 3) * (Limits::digits / 2 + 1));
+    case Sort::near_ties: {  // half of a last bit, and something far below that decides
+      const int below[] = {0, Limits::digits, Limits::digits + 1 + static_cast<int>(random() % 60), 2 * Limits::digits};
+      return sign * std::ldexp(T{1}, -below[random() % 4]);
+    }
     case Sort::large:
       return sign * (Limits::max() / static_cast<T>(1 + random() % 3));
     case Sort::subnormal:
@@ -55,7 +59,7 @@ T one(Sort sort, Random& random) {
 }  // namespace
 
 const char* name(Sort sort) {
-  constexpr std::array names = {"uniform", "full_range", "cancelling", "ties",
+  constexpr std::array names = {"uniform", "full_range", "cancelling", "ties", "near_ties",
                                 "large",   "subnormal",  "special",    "zeros"};
   return names[static_cast<std::size_t>(sort)];
 }

@@ -10,8 +10,8 @@
 namespace tutti::testing {
 
 /// What an array of numbers is made of.
-enum class Sort { uniform, full_range, cancelling, ties, large, subnormal, special, zeros };
-inline constexpr std::array all_sorts = {Sort::uniform, Sort::full_range, Sort::cancelling, Sort::ties,
+enum class Sort { uniform, full_range, cancelling, ties, near_ties, large, subnormal, special, zeros };
+inline constexpr std::array all_sorts = {Sort::uniform, Sort::full_range, Sort::cancelling, Sort::ties, Sort::near_ties,
                                          Sort::large,   Sort::subnormal,  Sort::special,    Sort::zeros};
 const char* name(Sort sort);
 
