@@ -28,8 +28,10 @@ write_basic_package_version_file(${PROJECT_BINARY_DIR}/tutti-config-version.cmak
 install(TARGETS tutti EXPORT tutti LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR} COMPONENT runtime
         NAMELINK_COMPONENT development)
 install(DIRECTORY ${PROJECT_SOURCE_DIR}/include/tutti DESTINATION ${CMAKE_INSTALL_INCLUDEDIR} COMPONENT development)
-install(EXPORT tutti NAMESPACE tutti:: FILE tutti-config.cmake DESTINATION ${package} COMPONENT development)
-install(FILES ${PROJECT_BINARY_DIR}/tutti-config-version.cmake DESTINATION ${package} COMPONENT development)
+configure_package_config_file(${CMAKE_CURRENT_LIST_DIR}/tutti-config.cmake.in ${PROJECT_BINARY_DIR}/tutti-config.cmake
+                              INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_DATADIR)
+install(EXPORT tutti NAMESPACE tutti:: FILE tutti-targets.cmake DESTINATION ${package} COMPONENT development)
+install(FILES ${PROJECT_BINARY_DIR}/tutti-config.cmake ${PROJECT_BINARY_DIR}/tutti-config-version.cmake DESTINATION ${package} COMPONENT development)
 install(FILES ${PROJECT_BINARY_DIR}/tutti.pc DESTINATION ${CMAKE_INSTALL_LIBDIR}/pkgconfig COMPONENT development)
 
 # tutti_program(target): a program that people install; it finds the library beside it wherever both are moved.

@@ -116,7 +116,8 @@ class Folding {
       ++left;
     }
     if (left > count / 8) wild_ = blocks_by_exponent;
-    if ((slow_ += left) > most_slow) {
+    slow_ += left;
+    if (slow_ > most_slow) {
       slow_ = 0;
       for (int i = 0; i < parts_; ++i) normalize(part(i));
     }

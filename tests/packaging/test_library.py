@@ -74,6 +74,7 @@ def test_outside_project_by_cmake(prefix, tmp_path):
     run("cmake", "-S", OUTSIDE, "-B", tmp_path, "-G", "Ninja", f"-DCMAKE_PREFIX_PATH={prefix}")
     run("cmake", "--build", tmp_path)
     check_runs(prefix, tmp_path / "outside")
+    check_runs(prefix, tmp_path / "outside_fortran")
 
 
 def pkgconfig(library, *question):
@@ -95,6 +96,30 @@ def test_outside_project_by_pkgconfig(prefix, library, tmp_path, compiler, sourc
     flags = [*pkgconfig(library, "--cflags", "--libs"), f"-Wl,-rpath,{library.parent}"]
     run(*compiler, "-Wall", "-Wextra", "-Werror", OUTSIDE / source, "-o", program, *flags)
     check_runs(prefix, program)
+
+
+def test_outside_fortran_by_pkgconfig(prefix, library, tmp_path):
+    program = tmp_path / "outside"
+    home = pathlib.Path(pkgconfig(library, "--variable=fortran")[0])
+    sources = [home / name for name in ("tutti.f90", "collectives.c", "descriptors.c")]
+    flags = [*pkgconfig(library, "--cflags", "--libs"), f"-Wl,-rpath,{library.parent}"]
+    run("gfortran", *sources, OUTSIDE / "outside.f90", "-o", program, *flags, cwd=tmp_path)
+    check_runs(prefix, program)
+
+
+def test_fortran_has_every_function_of_c(prefix):
+    header = (ROOT / "include/tutti/tutti.h").read_text()
+    in_c = set(re.findall(r"TUTTI_C_API [^;(]*?\btutti_(\w+)\(", header))
+    module = (prefix / "share/tutti/fortran/tutti.f90").read_text()
+    in_fortran = set(re.findall(r'bind\(c, name="tutti_(?:fortran_)?(\w+)"\)', module.replace(" &\n", " ")))
+    other_names = {
+        "last_error",
+        "last_error_peer",
+        "status_name",
+        "type_size",
+    }  # error_message; parameters; storage_size
+    assert in_c - in_fortran == other_names
+    assert in_fortran - in_c == {"error_message", "in_place"}
 
 
 def test_cmake_refuses_another_version(prefix, tmp_path):
