@@ -1,0 +1,36 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The program of docs/fortran.md, by the lines under it, against an installed copy."""
+
+import os
+import pathlib
+import re
+import subprocess
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+PAGE = (ROOT / "docs/fortran.md").read_text()
+BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
+
+
+def run(line, folder, **environment):
+    done = subprocess.run(
+        ["bash", "-ec", line],
+        cwd=folder,
+        env={**os.environ, **environment},
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    return done.stdout
+
+
+def test_program(tmp_path):
+    prefix = tmp_path / "prefix"
+    run(f"cmake --install {BUILD} --prefix {prefix}", tmp_path)
+    (tmp_path / "total.f90").write_text(re.search(r"```fortran\n(.*?)```", PAGE, re.DOTALL).group(1))
+    compile_it, start_it = re.findall(r"^    ((?:gfortran|tutti) .*)$", PAGE, re.MULTILINE)
+    place = {"PKG_CONFIG_PATH": str(prefix / "lib/pkgconfig"), "LD_LIBRARY_PATH": str(prefix / "lib")}
+    run(compile_it, tmp_path, **place)
+    printed = re.search(r"\nprints\n\n((?:    .*\n)+)", PAGE).group(1)
+    assert run(start_it, tmp_path, **place) == re.sub(r"(?m)^    ", "", printed)
