@@ -10,6 +10,8 @@
 
 namespace tutti {
 
+class Layout;
+
 /// The collectives, by MPI's names.
 enum class Kind : std::uint8_t {
   barrier,
@@ -28,8 +30,9 @@ enum class Kind : std::uint8_t {
   reduce_scatter,
   scan,
   exscan,
+  alltoallw,
 };
-inline constexpr int kinds = 16;
+inline constexpr int kinds = 17;
 
 /// Whether sums of floating-point numbers are rounded once, and over what.
 enum class Exactness : std::uint8_t {
@@ -55,7 +58,11 @@ struct Call {
   Exactness exact = Exactness::none;  ///< Agreed. Of a fold `count` is 1, and the input has `own` elements.
   Count own = 0;
   std::span<const Count> send_counts, send_offsets, recv_counts,
-      recv_offsets;            ///< Empty offsets: blocks lie side by side.
+      recv_offsets;  ///< Empty offsets: blocks lie side by side.
+  /// Where the elements of input and output lie, each rank's own; null: side by side. Counts and offsets count elements
+  /// in the layout's order. They are used until the call returns.
+  const Layout* input_layout = nullptr;
+  const Layout* output_layout = nullptr;
   std::string_view algorithm;  ///< Empty: the table chooses. Agreed. "ring" or "chain:segment=4096,radix=3".
   const void* site = nullptr;  ///< The caller's return address, for reports of mismatches.
 };

@@ -11,8 +11,10 @@
 #include <type_traits>
 #include <vector>
 
+#include "tutti/buffers.hpp"
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
+#include "tutti/exchange.hpp"
 #include "tutti/export.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
@@ -23,19 +25,6 @@ namespace tutti {
 namespace job {
 class Member;
 }
-
-/// An element that can travel: its bytes are its value.
-template <class T>
-concept Element = std::is_trivially_copyable_v<std::remove_cv_t<T>>;
-
-/// Something whose elements lie side by side: std::vector, std::span, std::array, a C array.
-template <class R>
-concept Elements =
-    std::ranges::contiguous_range<R> && std::ranges::sized_range<R> && Element<std::ranges::range_value_t<R>>;
-
-/// Elements that may be written.
-template <class R>
-concept Writable = Elements<R> && !std::is_const_v<std::remove_reference_t<std::ranges::range_reference_t<R>>>;
 
 /// An element with arithmetic of its own; others need a user function (tutti::op).
 template <class T>
@@ -385,6 +374,25 @@ class TUTTI_API Group {
         varying_call(Kind::alltoallv, in, out, send_counts, send_offsets, recv_counts, recv_offsets, 0, options));
   }
 
+  /// send[j] names what of in goes to rank j, recv[i] where in out lies what comes from rank i: layouts and types of
+  /// each pair's own, in which both ends have the same number of bytes. Throws Error (usage) for what reaches outside
+  /// in or out, and where parts of recv overlap. In place: an empty in and send: out is also what is sent, by recv.
+  template <SideBySide In, SideBySide Out>
+  void alltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                 Options options = {}) const {
+    run(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+  template <SideBySide In, SideBySide Out>
+  Request ialltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                     Options options = {}) const {
+    return start(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+  template <SideBySide In, SideBySide Out>
+  Persistent alltoallw_init(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                            Options options = {}) const {
+    return init(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+
   /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.
   template <Elements B>
   void send(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
@@ -392,8 +400,9 @@ class TUTTI_API Group {
   }
   template <Elements B>
   Request isend(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
-    using T = std::ranges::range_value_t<B>;
-    return start_send(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), to, tag, site);
+    using T = detail::Value<B>;
+    return start_send(detail::address_of(buffer), length(buffer), type_of<T>, sizeof(T), to, tag, site,
+                      detail::layout_of(buffer));
   }
   template <Writable B>
   void recv(B&& buffer, Rank from, std::uint32_t tag = 0, const void* site = detail::here()) const {
@@ -401,22 +410,23 @@ class TUTTI_API Group {
   }
   template <Writable B>
   Request irecv(B&& buffer, Rank from, std::uint32_t tag = 0, const void* site = detail::here()) const {
-    using T = std::ranges::range_value_t<B>;
-    return start_recv(std::ranges::data(buffer), length(buffer), type_of<T>, sizeof(T), from, tag, site);
+    using T = detail::Value<B>;
+    return start_recv(detail::address_of(buffer), length(buffer), type_of<T>, sizeof(T), from, tag, site,
+                      detail::layout_of(buffer));
   }
   Request start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
-                     const void* site = detail::here()) const;
+                     const void* site = detail::here(), const Layout* layout = nullptr) const;
   Request start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
-                     const void* site = detail::here()) const;
+                     const void* site = detail::here(), const Layout* layout = nullptr) const;
   /// Waits as a blocking call does: no longer than `time_limit`, then gives the operation up.
   void finish(Request request) const;
 
   const std::shared_ptr<job::Member>& member() const { return member_; }
 
  private:
-  template <class R>
-  static Count length(const R& range) {
-    return static_cast<Count>(std::ranges::size(range));
+  template <class B>
+  static Count length(const B& buffer) {
+    return detail::length(buffer);
   }
   static Call call(Kind kind, const Options& options) {
     Call made;
@@ -434,20 +444,22 @@ class TUTTI_API Group {
   }
   template <class B>
   static Call bcast_call(B&& buffer, Rank root, const Options& options) {
-    Call made = typed<std::ranges::range_value_t<B>>(Kind::bcast, options);
-    made.output = std::ranges::data(buffer);
+    Call made = typed<detail::Value<B>>(Kind::bcast, options);
+    made.output = detail::address_of(buffer);
+    made.output_layout = detail::layout_of(buffer);
     made.count = length(buffer);
     made.root = root;
     return made;
   }
   template <class In, class Out>
   static Call two_buffers(Kind kind, const In& in, Out&& out, const Options& options) {
-    using T = std::ranges::range_value_t<In>;
-    static_assert(std::is_same_v<std::remove_cv_t<T>, std::remove_cv_t<std::ranges::range_value_t<Out>>>,
-                  "tutti: in and out must have the same element type");
+    using T = detail::Value<In>;
+    static_assert(std::is_same_v<T, detail::Value<Out>>, "tutti: in and out must have the same element type");
     Call made = typed<T>(kind, options);
-    made.input = std::ranges::data(in);
-    made.output = std::ranges::data(out);
+    made.input = detail::address_of(in);
+    made.output = detail::address_of(out);
+    made.input_layout = detail::layout_of(in);
+    made.output_layout = detail::layout_of(out);
     return made;
   }
   template <class In, class Out, class Reduce>

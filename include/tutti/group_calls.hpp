@@ -37,12 +37,12 @@ Reduction reduction(const Function<F>& op) {
 template <class In, class Out, class Reduce>
 Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const {
   Call made = two_buffers(kind, in, out, options);
-  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.reduction = detail::reduction<detail::Value<In>>(op);
   made.count = length(in);
   made.root = root;
   const bool writes = kind != Kind::reduce || rank() == root;
   if (writes) expect_length(kind, "out", length(out), made.count);
-  made.in_place = writes && made.input == made.output;
+  made.in_place = writes && detail::in_place(in, out, 0);
   return made;
 }
 
@@ -64,10 +64,10 @@ Call Group::sum_call(const In& in, T& total, const Options& options) {
 template <class In, class Out, class Reduce>
 Call Group::reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op, const Options& options) const {
   Call made = two_buffers(Kind::reduce_scatter_block, in, out, options);
-  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.reduction = detail::reduction<detail::Value<In>>(op);
   made.count = length(out);
   expect_length(made.kind, "in", length(in), made.count * size());
-  made.in_place = made.input == made.output;
+  made.in_place = detail::in_place(in, out, 0);
   return made;
 }
 
@@ -75,12 +75,12 @@ template <class In, class Out, class Reduce>
 Call Group::reduce_scatter_call(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
                                 const Options& options) const {
   Call made = two_buffers(Kind::reduce_scatter, in, out, options);
-  made.reduction = detail::reduction<std::remove_cv_t<std::ranges::range_value_t<In>>>(op);
+  made.reduction = detail::reduction<detail::Value<In>>(op);
   made.recv_counts = counts;
   expect_blocks(made.kind, "in", length(in), counts, {});
   const auto own = static_cast<std::size_t>(rank());
   if (own < counts.size()) expect_length(made.kind, "out", length(out), counts[own]);
-  made.in_place = made.input == made.output && length(in) > 0;
+  made.in_place = length(in) > 0 && detail::in_place(in, out, 0);
   return made;
 }
 
@@ -91,7 +91,7 @@ Call Group::gather_call(Kind kind, const In& in, Out&& out, Rank root, const Opt
   made.root = root;
   const bool writes = kind == Kind::allgather || rank() == root;
   if (writes) expect_length(kind, "out", length(out), made.count * size());
-  made.in_place = writes && made.count > 0 && made.input == std::ranges::data(out) + rank() * made.count;
+  made.in_place = writes && made.count > 0 && detail::in_place(in, out, rank() * made.count);
   return made;
 }
 
@@ -101,7 +101,7 @@ Call Group::scatter_call(const In& in, Out&& out, Rank root, const Options& opti
   made.count = length(out);
   made.root = root;
   if (rank() == root) expect_length(Kind::scatter, "in", length(in), made.count * size());
-  made.in_place = rank() == root && made.count > 0 && std::ranges::data(in) + rank() * made.count == made.output;
+  made.in_place = rank() == root && made.count > 0 && detail::in_place(out, in, rank() * made.count);
   return made;
 }
 
@@ -111,7 +111,7 @@ Call Group::alltoall_call(const In& in, Out&& out, const Options& options) const
   made.count = length(out) / size();
   expect_length(Kind::alltoall, "in", length(in), length(out));
   expect_length(Kind::alltoall, "out", length(out), made.count * size());
-  made.in_place = made.input == made.output;
+  made.in_place = detail::in_place(in, out, 0);
   return made;
 }
 
@@ -125,7 +125,7 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
   made.send_offsets = send_offsets;
   made.recv_counts = recv_counts;
   made.recv_offsets = recv_offsets;
-  if (kind == Kind::alltoallv && made.input == made.output && length(out) > 0) {
+  if (kind == Kind::alltoallv && length(out) > 0 && detail::in_place(in, out, 0)) {
     made.in_place = true;
     made.send_counts = recv_counts;
     made.send_offsets = recv_offsets;

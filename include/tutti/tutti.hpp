@@ -2,9 +2,12 @@
 // Everything of Tutti for C++.
 #pragma once
 
+#include "tutti/buffers.hpp"
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
+#include "tutti/exchange.hpp"
 #include "tutti/group.hpp"
+#include "tutti/layout.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/pipeline.hpp"
 #include "tutti/request.hpp"

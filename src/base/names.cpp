@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, kinds> collectives = {"barrier",
                                                              "reduce_scatter_block",
                                                              "reduce_scatter",
                                                              "scan",
-                                                             "exscan"};
+                                                             "exscan",
+                                                             "alltoallw"};
 
 }  // namespace
 

@@ -32,6 +32,7 @@ struct Parameters {
 ///   allgather   input[count] -> output[size*count]          alltoall  input[size*count] -> output[size*count]
 ///   reduce_scatter_block  input[size*count] -> output[count]; reduce_scatter: blocks of recv_counts, side by side
 ///   scan, exscan          input[count] -> output[count]
+///   alltoallw             alltoallv of bytes: layouts and types are between the packed stream and memory
 ///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
 ///               scatterv's output recv_counts[0].
 /// In place: the input is not there; this rank's contribution already lies where the result will be
@@ -80,7 +81,8 @@ struct Problem {
   Count count = 0;
   bool in_place = false;
   bool commutative = true;
-  /// v-forms: gatherv, scatterv, allgatherv, reduce_scatter: [size] counts; alltoallv: [size*size], row = sender.
+  /// v-forms: gatherv, scatterv, allgatherv, reduce_scatter: [size] counts; alltoallv, alltoallw: [size*size], row =
+  /// sender.
   std::vector<Count> counts{};
   Count gap = 0;  ///< v-forms but reduce_scatter: unused elements between blocks, so that offsets are not just sums.
   Count small_cell = 16, large_cell = 256;
@@ -105,9 +107,14 @@ std::span<const Algorithm> algorithms();
 constexpr bool agrees_on_counts(Kind kind) { return kind == Kind::allgatherv || kind == Kind::reduce_scatter; }
 /// Whether the blocks of this v-form may lie apart from each other.
 constexpr bool has_gaps(Kind kind) { return kind != Kind::reduce_scatter; }
+/// Whether its counts are one for each pair of ranks.
+constexpr bool is_matrix(Kind kind) { return kind == Kind::alltoallv || kind == Kind::alltoallw; }
 /// nullptr when there is none of that name.
 const Algorithm* find(Kind kind, std::string_view name);
 const Collective* find(std::string_view name);
+
+/// Where a rank's output holds data before the collective: in place, and the root's of bcast.
+std::vector<plan::Slice> output_before(Kind kind, const Shape& shape);
 
 /// The shapes of all ranks of a problem. The object owns the count arrays that the shapes point to.
 class Shapes {

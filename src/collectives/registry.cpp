@@ -39,6 +39,8 @@ constexpr Collective collectives[kinds] = {
      &scan::contract},
     {Kind::exscan, "exscan", "Everybody gets the data combined of all ranks before itself.", no, reduces, no,
      &exscan::contract},
+    {Kind::alltoallw, "alltoallw", "Everybody hands everybody a block of any size, type and layout.", no, no, varying,
+     &alltoallw::contract},
 };
 
 constexpr Algorithm registered[] = {

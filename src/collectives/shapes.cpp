@@ -72,7 +72,7 @@ void add_matrix(const Problem& problem, std::vector<Shape>& shapes, Keeper& keep
 Shapes::Shapes(const Problem& problem) {
   for (Rank rank = 0; rank < problem.size; ++rank) shapes_.push_back(common(problem, rank));
   Keeper keeper(arrays_);
-  if (problem.kind == Kind::alltoallv)
+  if (is_matrix(problem.kind))
     add_matrix(problem, shapes_, keeper);
   else if (get(problem.kind).varying)
     add_blocks(problem, shapes_, keeper);

@@ -47,6 +47,7 @@ namespace allgather { plan::Contract contract(const Problem& problem); }
 namespace allgatherv { plan::Contract contract(const Problem& problem); }
 namespace alltoall { plan::Contract contract(const Problem& problem); }
 namespace alltoallv { plan::Contract contract(const Problem& problem); }
+namespace alltoallw { plan::Contract contract(const Problem& problem); }
 namespace reduce_scatter_block { plan::Contract contract(const Problem& problem); }
 namespace reduce_scatter { plan::Contract contract(const Problem& problem); }
 namespace scan { plan::Contract contract(const Problem& problem); }

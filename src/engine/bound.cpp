@@ -42,9 +42,10 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
 
 }  // namespace
 
-Bound::Bound(plan::Plan given, const Description& says, const ExactCall* how)
+Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const ExactCall* how)
     : plan(std::move(given)),
       description(says),
+      layouts(std::move(laid_out)),
       signature(says.signature()),
       call_word(static_cast<std::uint64_t>(says.kind) | static_cast<std::uint64_t>(says.type) << 8 |
                 static_cast<std::uint64_t>(says.op) << 16 | static_cast<std::uint64_t>(says.exact) << 24 |
@@ -109,7 +110,8 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas) {
                     .target = place(step.target),
                     .count = has_target ? step.target.count : step.source.count};
   ready.bytes = static_cast<std::size_t>(ready.count) * element;
-  ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed;
+  ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed &&
+                  !layouts.reach(step.source.buffer, step.target.buffer);
   if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce)
     ready.transfer = transfers++;
   if (step.verb == Verb::recv_reduce) {

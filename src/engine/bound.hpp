@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "engine/exact.hpp"
+#include "engine/layouts.hpp"
 #include "engine/reduction.hpp"
 #include "plan/plan.hpp"
 #include "tutti/call.hpp"
@@ -60,14 +61,16 @@ struct Instruction {
 
 /// An immutable plan made ready, with its dependency counts; shared by all operations that run it.
 struct Bound {
-  /// With `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once.
-  Bound(plan::Plan plan, const Description& description, const ExactCall* exact = nullptr);
+  /// `laid_out`: only copies and reductions of the plan touch what does not lie side by side (plan::staged). With
+  /// `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once.
+  Bound(plan::Plan plan, const Description& description, Layouts laid_out = {}, const ExactCall* exact = nullptr);
 
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
 
   plan::Plan plan;
   Description description;
+  Layouts layouts;
   std::uint32_t signature;
   std::uint64_t call_word;                   ///< As host::Record has it.
   Kernel kernel;                             ///< Of a built-in reduction, or null.

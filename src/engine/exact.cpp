@@ -9,6 +9,7 @@
 
 #include "engine/bound.hpp"
 #include "exact/sums.hpp"
+#include "layout/form.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::engine {
@@ -44,16 +45,23 @@ Count ExactCall::words() const {
   return parts() * static_cast<Count>(way == Way::folded ? exact::words : exact::words_of(size));
 }
 
+std::size_t ExactCall::bytes(Count elements) const {
+  return static_cast<std::size_t>(elements * parts()) * (single(type) ? sizeof(float) : sizeof(double));
+}
+
 Exact::Exact(const ExactCall& call, const std::vector<Instruction>& instructions, std::size_t& scratch_bytes)
     : call_(call) {
+  const Count held = call_.in_place ? std::max(call_.gives, call_.takes) : call_.takes;
+  if (call_.layouts.input && !call_.in_place) given_ = reserve(scratch_bytes, call_.bytes(call_.gives));
+  if (call_.layouts.output) made_ = reserve(scratch_bytes, call_.bytes(held));
   if (!travels()) {
     find_turns(instructions, scratch_bytes);
     return;
   }
   const auto bytes = [&](Count elements) { return static_cast<std::size_t>(elements * call_.words()) * sizeof(Word); };
   // In place, the input lies where the result will be, and may be longer.
-  if (!call_.in_place) input_ = reserve(scratch_bytes, bytes(call_.gives));
-  output_ = reserve(scratch_bytes, bytes(call_.in_place ? std::max(call_.gives, call_.takes) : call_.takes));
+  if (!call_.in_place) input_ = reserve(scratch_bytes, bytes(call_.way == ExactCall::Way::folded ? 1 : call_.gives));
+  output_ = reserve(scratch_bytes, bytes(held));
 }
 
 void Exact::find_turns(const std::vector<Instruction>& instructions, std::size_t& scratch_bytes) {
@@ -82,9 +90,21 @@ void Exact::find_turns(const std::vector<Instruction>& instructions, std::size_t
   for (auto& [target, steps] : open) close(steps);
 }
 
-void Exact::begin(const std::byte* input, const std::byte* output, Count own, std::byte* scratch) const {
-  if (!travels()) return;
-  const std::byte* numbers = call_.in_place ? output : input;
+Exact::Ends Exact::begin(Ends ends, Count own, std::byte* scratch) const {
+  const auto pack = [&](const Layout& layout, const std::byte* memory, std::size_t place) {
+    const auto bytes = static_cast<Count>(call_.bytes(call_.gives));
+    if (bytes > 0) layout::pack(layout.form().node, memory, 0, bytes, scratch + place);
+  };
+  if (call_.layouts.input && !call_.in_place) {
+    pack(*call_.layouts.input, ends.input, given_);
+    ends.input = scratch + given_;
+  }
+  if (call_.layouts.output) {
+    if (call_.in_place) pack(*call_.layouts.output, ends.output, made_);
+    ends.output = scratch + made_;
+  }
+  if (!travels()) return ends;
+  const std::byte* numbers = call_.in_place ? ends.output : ends.input;
   Word* const words = words_at(scratch + (call_.in_place ? output_ : input_));
   with_number(call_.type, [&](auto number) {
     using T = decltype(number);
@@ -93,6 +113,7 @@ void Exact::begin(const std::byte* input, const std::byte* output, Count own, st
     else
       exact::encode<T>(numbers, call_.gives * call_.parts(), call_.rank, call_.size, words);
   });
+  return {scratch + input_, scratch + output_};
 }
 
 void Exact::reduce(std::size_t step, std::size_t done, const std::byte* source, std::byte* target, std::size_t bytes,
@@ -114,9 +135,10 @@ void Exact::reduce(std::size_t step, std::size_t done, const std::byte* source, 
   });
 }
 
-void Exact::end(const std::byte* scratch, std::byte* output) const {
+void Exact::end(std::byte* scratch, std::byte* users) const {
   const Count numbers = call_.takes * call_.parts();
   if (numbers == 0) return;
+  std::byte* const output = call_.layouts.output ? scratch + made_ : users;
   with_number(call_.type, [&](auto number) {
     using T = decltype(number);
     if (call_.way == ExactCall::Way::as_words) {
@@ -131,6 +153,8 @@ void Exact::end(const std::byte* scratch, std::byte* output) const {
       exact::sum<T>(itself, output, numbers);
     }
   });
+  if (call_.layouts.output)
+    layout::unpack(call_.layouts.output->form().node, users, 0, static_cast<Count>(call_.bytes(call_.takes)), output);
 }
 
 }  // namespace tutti::engine

@@ -44,19 +44,18 @@ void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& re
   base(plan::Buffer::input) = const_cast<std::byte*>(buffers.input);  // the checker proves it is only read
   base(plan::Buffer::output) = buffers.output;
   base(plan::Buffer::scratch) = scratch_.data();
-  buffers_ = buffers;
   if (bound_->exact) [[unlikely]]
-    begin_exact();
+    begin_exact(buffers);
   // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
   phase_.store(Phase::pending, std::memory_order_relaxed);
 }
 
-void Operation::begin_exact() {
-  const Exact& exact = *bound_->exact;
-  exact.begin(buffers_.input, buffers_.output, buffers_.own, scratch_.data());
-  if (!exact.travels()) return;
-  bases_[static_cast<std::size_t>(plan::Buffer::input)] = scratch_.data() + exact.input();
-  bases_[static_cast<std::size_t>(plan::Buffer::output)] = scratch_.data() + exact.output();
+void Operation::begin_exact(const Buffers& buffers) {
+  std::byte*& input = bases_[static_cast<std::size_t>(plan::Buffer::input)];
+  std::byte*& output = bases_[static_cast<std::size_t>(plan::Buffer::output)];
+  const Exact::Ends ends = bound_->exact->begin({input, output}, buffers.own, scratch_.data());
+  exact_output_ = std::exchange(output, ends.output);
+  input = ends.input;
 }
 
 void Operation::reset_steps() {
@@ -155,7 +154,7 @@ void Operation::cancel_others(Index chosen, Index successor) {
 void Operation::finish(Phase phase) {
   released_ = cells_end_;
   if (bound_->exact && phase == Phase::done) [[unlikely]]
-    bound_->exact->end(scratch_.data(), buffers_.output);
+    bound_->exact->end(scratch_.data(), exact_output_);
   // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.
   phase_.store(phase, std::memory_order_release);
   if (event_) {

@@ -108,9 +108,12 @@ class Operation {
   Rank next_owner(plan::Index index) const;
   bool combine(plan::Index index);  // copy and reduce
   [[gnu::noinline]] bool combine_pieces(plan::Index index);
+  [[gnu::noinline]] bool combine_laid_out(plan::Index index);  // packing.cpp
+  struct Laid;                                                 // one piece of such a step
+  bool combine_piece(const Laid& piece, const Instruction& step);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
-  [[gnu::noinline]] void begin_exact();
+  [[gnu::noinline]] void begin_exact(const Buffers& buffers);
   bool fetch(const Place& source, std::span<std::byte> to);
   std::byte* address(const Place& place) const;
   host::Cell& cell(Rank owner, std::int32_t number) const;
@@ -123,7 +126,7 @@ class Operation {
   std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
   std::array<std::byte*, plan::buffer_kinds>
       bases_{};      // by plan::Buffer; those that are no memory of this process: null
-  Buffers buffers_;  // the user's
+  std::byte* exact_output_ = nullptr;  // the user's, where the plan has another
   Reduction reduction_;
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own

@@ -128,6 +128,7 @@ void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte
 
 bool Operation::combine_pieces(Index index) {
   const Instruction& step = bound_->instructions[index];
+  if (bound_->layouts.reach(step.source.buffer, step.target.buffer)) return combine_laid_out(index);
   const std::size_t element = bound_->element;
   const bool exposed = step.source.buffer == Buffer::exposed, copies = step.verb == Verb::copy;
   const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };

@@ -67,6 +67,7 @@ void check_blocks(const Call& call, Rank rank, Rank size) {
       if (root && sends && !call.recv_counts.empty()) check_own(call, call.send_counts[own], call.recv_counts[0]);
       return;
     case Kind::alltoallv:
+    case Kind::alltoallw:
       check_overlap(call, group);
       if (sends && receives) check_own(call, call.send_counts[own], call.recv_counts[own]);
       return;

@@ -71,15 +71,15 @@ void Group::run(const Call& call) const {
 }
 
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
-                          const void* site) const {
+                          const void* site, const Layout* layout) const {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // a send only reads
-  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {tag, site});
+  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {tag, site, layout});
 }
 
 Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
-                          const void* site) const {
+                          const void* site, const Layout* layout) const {
   return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from,
-                                   {tag, site});
+                                   {tag, site, layout});
 }
 
 void Group::finish(Request request) const { of(member_).finish(std::move(request)); }

@@ -8,6 +8,7 @@
 #include "collectives/collective.hpp"
 #include "host/board.hpp"
 #include "job/runtime.hpp"
+#include "plan/staging.hpp"
 
 namespace tutti::job {
 
@@ -113,7 +114,17 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   engine::Description says;
   says.type = type;
   says.element = static_cast<std::uint32_t>(element);
-  const auto bound = std::make_shared<const engine::Bound>(builder.build(), says);
+  plan::Plan plan = builder.build();
+  engine::Layouts layouts;
+  if (mark.layout != nullptr) {
+    if (verb == plan::Verb::recv && mark.layout->overlaps())
+      refuse("parts of the buffer overlap (" + mark.layout->describe() +
+             "); what is received needs a place of its own");
+    const plan::Slice held = plan::Builder::output(0, verb == plan::Verb::send ? count : 0);
+    plan = plan::staged(plan, {.input = false, .output = true, .before = {held}});
+    layouts.output = *mark.layout;
+  }
+  const auto bound = std::make_shared<const engine::Bound>(std::move(plan), says, std::move(layouts));
   Channel::Turn turn(*channel_);
   return Request(channel_->start(turn, {.bound = bound,
                                         .buffers = {.output = data},

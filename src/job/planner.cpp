@@ -11,6 +11,8 @@
 #include "engine/reduction.hpp"
 #include "host/board.hpp"
 #include "job/blocks.hpp"
+#include "layout/form.hpp"
+#include "plan/staging.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::job {
@@ -27,6 +29,12 @@ std::array<std::span<const Count>, 4> arrays(const Call& call) {
 }
 
 Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
+
+std::uint64_t hash_of(const Layout* layout) { return layout == nullptr ? 0 : layout->form().hash; }
+
+bool same(const std::optional<Layout>& kept, const Layout* given) {
+  return kept ? given != nullptr && *kept == *given : given == nullptr;
+}
 
 /// Offsets of blocks that lie side by side.
 std::vector<Count> side_by_side(std::span<const Count> counts) {
@@ -45,11 +53,14 @@ Planner::Key::Key(const Call& call) {
   words[0] = word(call.kind) | word(call.type) << 8 | word(call.reduction.op) << 16 |
              word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.exact) << 27 |
              word(call.element) << 32;
-  const std::size_t others = call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
+  const auto laid_out =
+      reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout);
+  const std::size_t others = laid_out | call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
                              call.recv_offsets.size() | call.algorithm.size();
   if (others != 0) words[0] |= not_all;
   words[1] = word(call.count);
   words[2] = word(static_cast<std::uint32_t>(call.root));
+  if (laid_out != 0) words[2] |= (hash_of(call.input_layout) ^ hash_of(call.output_layout) << 1) << 32;
 }
 
 std::size_t Planner::Key::slot() const {
@@ -63,7 +74,8 @@ bool Planner::Entry::matches(const Key& given, const Call& call) const {
   const auto arrays_given = arrays(call);
   for (std::size_t i = 0; i < arrays_given.size(); ++i)
     if (!std::ranges::equal(counts[i], arrays_given[i])) return false;
-  return true;
+  return same(layouts.input, call.input_layout) && same(layouts.output, call.output_layout) &&
+         (own == call.own || call.input_layout == nullptr);
 }
 
 const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
@@ -77,6 +89,8 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
   entry.algorithm = call.algorithm;
   const auto given = arrays(call);
   for (std::size_t i = 0; i < given.size(); ++i) entry.counts[i].assign(given[i].begin(), given[i].end());
+  entry.layouts = engine::layouts_of(call);
+  entry.own = call.own;
   entry.bound = std::move(bound);
   return entry.bound;
 }
@@ -154,6 +168,30 @@ void Planner::check_varying(const Call& call) const {
     refuse(call, "its blocks lie side by side; pass no offsets");
 }
 
+void Planner::check_layouts(const Call& call, const Reach& reach) const {
+  const auto side = [&](const char* which, const Layout* layout, Count elements) {
+    if (layout == nullptr) return;
+    const Count bytes = elements * static_cast<Count>(call.element);
+    if (layout->size() < bytes)
+      refuse(call, std::string(which) + " is laid out as " + layout->describe() + ", but " + std::to_string(bytes) +
+                       " bytes are needed; make it longer");
+  };
+  side("in", call.input_layout, reach.input);
+  side("out", call.output_layout, reach.output);
+  if (call.output_layout == nullptr || !reach.writes || !call.output_layout->overlaps()) return;
+  const layout::Clash clash = *layout::find_overlap(call.output_layout->form().node);
+  const auto name = [&call](Count byte) {
+    const Count element = byte / static_cast<Count>(call.element);
+    if (call.kind != Kind::alltoallw) return "element " + std::to_string(element);
+    std::size_t rank = 0;
+    for (Count left = element; rank < call.recv_counts.size() && left >= call.recv_counts[rank]; ++rank)
+      left -= call.recv_counts[rank];
+    return "a part of what comes from rank " + std::to_string(rank);
+  };
+  refuse(call, "parts of out overlap: " + name(clash.first) + " lies where " + name(clash.second) +
+                   " lies; what is received needs a place of its own");
+}
+
 Shape Planner::shape(const Call& call) const {
   Shape shape;
   shape.rank = rank_;
@@ -212,7 +250,14 @@ std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried
   if (carried.recv_offsets.empty()) received = side_by_side(carried.recv_counts);
   with.send_offsets = carried.send_offsets.empty() ? sent : carried.send_offsets;
   with.recv_offsets = carried.recv_offsets.empty() ? received : carried.recv_offsets;
-  return std::make_shared<const Bound>(algorithm.build(with), says, exact);
+  plan::Plan plan = algorithm.build(with);
+  if (carried.input_layout == nullptr && carried.output_layout == nullptr)
+    return std::make_shared<const Bound>(std::move(plan), says, engine::Layouts{}, exact);
+  check_layouts(carried, {plan::reach(plan, plan::Buffer::input), plan::reach(plan, plan::Buffer::output),
+                          plan::writes(plan, plan::Buffer::output)});
+  const plan::Staging staging{carried.input_layout != nullptr, carried.output_layout != nullptr,
+                              collectives::output_before(call.kind, with)};
+  return std::make_shared<const Bound>(plan::staged(plan, staging), says, engine::layouts_of(carried));
 }
 
 }  // namespace tutti::job

@@ -46,12 +46,20 @@ class Planner {
     Key key{Call{}};
     std::string algorithm;
     std::array<std::vector<Count>, 4> counts;
+    engine::Layouts layouts;
+    Count own = 0;  // part of the key of a fold whose input is laid out
     std::shared_ptr<const engine::Bound> bound;
     bool matches(const Key& key, const Call& call) const;
   };
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
   void check_exact(const Call& call) const;
+  /// How far a call reaches in its buffers, in elements, and whether it writes.
+  struct Reach {
+    Count input = 0, output = 0;
+    bool writes = false;
+  };
+  void check_layouts(const Call& call, const Reach& reach) const;
   [[noreturn]] void refuse(const Call& call, const std::string& text) const;
   collectives::Shape shape(const Call& call) const;
   std::shared_ptr<const engine::Bound> make(const Call& call);

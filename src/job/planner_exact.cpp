@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums that are rounded once: which of the ways to make them a call takes. All ranks decide alike.
+#include <algorithm>
 #include <numeric>
 
 #include "job/planner.hpp"
@@ -42,6 +43,10 @@ ExactCall Planner::exact_call(const Call& call) const {
   made.size = made.contributors = size_;
   made.gives = made.takes = call.count;
   made.in_place = call.in_place;
+  if (call.exact == Exactness::folded) {
+    made.gives = call.own;
+    made.in_place = false;
+  }
   switch (call.kind) {
     case Kind::reduce:
       if (rank_ != call.root) made.takes = 0;
@@ -68,15 +73,20 @@ ExactCall Planner::exact_call(const Call& call) const {
 
 std::shared_ptr<const engine::Bound> Planner::make_exact(const Call& call) {
   ExactCall how = exact_call(call);
+  Call carried = call;
+  if (call.input_layout != nullptr || call.output_layout != nullptr) {
+    check_layouts(call, {call.in_place ? 0 : how.gives, call.in_place ? std::max(how.gives, how.takes) : how.takes,
+                         how.takes > 0});
+    how.layouts = engine::layouts_of(call);
+    carried.input_layout = carried.output_layout = nullptr;
+  }
   if (call.exact == Exactness::each) {
     const tune::Choice choice = choose(call);
     const bool whole = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs.at_one_place;
     // Of two numbers every algorithm makes one sum, at one place.
-    if (whole || size_ <= 2) return bind(call, call, choice, &how);
+    if (whole || size_ <= 2) return bind(call, carried, choice, &how);
   }
   how.way = call.exact == Exactness::folded ? ExactCall::Way::folded : ExactCall::Way::as_words;
-  if (call.exact == Exactness::folded) how.in_place = false;
-  Call carried = call;
   carried.type = Type::int64;
   carried.element = ExactCall::word_bytes;
   carried.count = call.count * how.words();

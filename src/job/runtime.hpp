@@ -67,6 +67,7 @@ class Member : public std::enable_shared_from_this<Member> {
   struct Mark {
     std::uint32_t tag = 0;
     const void* site = nullptr;
+    const Layout* layout = nullptr;  ///< Where its elements lie; null: side by side.
   };
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         const Mark& mark);

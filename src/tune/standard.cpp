@@ -78,6 +78,8 @@ alltoall      256    -      bruck
 alltoall      -      -      linear
 alltoallv     -      -      board
 alltoallv     -      -      linear
+alltoallw     -      -      board
+alltoallw     -      -      linear
 reduce_scatter_block 96 32  board
 reduce_scatter_block 4K 2   board_pipeline
 reduce_scatter_block - 2    single_copy

@@ -20,7 +20,7 @@ inline bool reduces_blocks(Kind kind) { return kind == Kind::reduce_scatter || k
 /// Counts of a v-form around `count`, some of them 0; the same for the same problem.
 inline std::vector<Count> counts_around(const Problem& problem) {
   const auto size = static_cast<std::size_t>(problem.size);
-  std::vector<Count> counts(problem.kind == Kind::alltoallv ? size * size : size);
+  std::vector<Count> counts(is_matrix(problem.kind) ? size * size : size);
   for (std::size_t i = 0; i < counts.size(); ++i)
     counts[i] = i % 3 == 1 ? 0 : (problem.count + static_cast<Count>(i * 5)) % (problem.count + 2);
   return counts;

@@ -8,8 +8,10 @@
 #include <span>
 #include <stdexcept>
 
+#include "arrangement.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
+#include "tutti/exchange.hpp"
 
 namespace tutti::matrix {
 
@@ -47,18 +49,27 @@ Affine combine(const Affine& x, const Affine& y) { return {x.a * y.a, x.a * y.b 
 template <class T>
 class Guarded {
  public:
-  explicit Guarded(Count count) : bytes_(2 * guard_bytes + static_cast<std::size_t>(count) * sizeof(T), poison) {
+  Guarded(Count count, int arrangement)
+      : arrangement_(arrange(arrangement, count, sizeof(T))), bytes_(2 * guard_bytes + arrangement_.bytes, poison) {
     std::fill_n(bytes_.begin(), guard_bytes, guard);
     std::fill_n(bytes_.end() - guard_bytes, guard_bytes, guard);
   }
   std::byte* data() { return bytes_.data() + guard_bytes; }
-  bool operator==(const Guarded&) const = default;
+  const Arrangement& arrangement() const { return arrangement_; }
+  const Layout* layout() const { return arrangement_.layout ? &*arrangement_.layout : nullptr; }
+  void put(Count first, const std::vector<std::byte>& elements) {
+    for (std::size_t i = 0; i < elements.size() / sizeof(T); ++i)
+      std::memcpy(data() + arrangement_.places[static_cast<std::size_t>(first) + i], elements.data() + i * sizeof(T),
+                  sizeof(T));
+  }
+  bool operator==(const Guarded& other) const { return bytes_ == other.bytes_; }
   std::size_t first_difference(const Guarded& other) const {
     return static_cast<std::size_t>(std::mismatch(bytes_.begin(), bytes_.end(), other.bytes_.begin()).first -
                                     bytes_.begin());
   }
 
  private:
+  Arrangement arrangement_;
   std::vector<std::byte> bytes_;
 };
 
@@ -81,11 +92,10 @@ template <class T>
 void fill(Guarded<T>& buffer, plan::Buffer which, const std::vector<plan::Piece>& pieces, const Expected& expected) {
   for (const plan::Piece& piece : pieces) {
     if (piece.buffer != which) continue;
-    std::byte* const to = buffer.data() + static_cast<std::size_t>(piece.offset) * sizeof(T);
     const Folded* const folded = expected.find(piece);
     const std::vector<std::byte> bytes =
         folded == nullptr ? fold<T>(piece.value, piece.count) : std::vector<std::byte>();
-    std::ranges::copy(folded == nullptr ? bytes : folded->bytes, to);
+    buffer.put(piece.offset, folded == nullptr ? bytes : folded->bytes);
   }
 }
 
@@ -125,12 +135,37 @@ void perform(const Group& group, const Call& call, Form form, const Hooks& hooks
   wait(std::move(again));
 }
 
+/// How a rank's buffer is arranged in a case.
+int arrangement_of(const Case& the_case, Rank rank, int buffer) {
+  return the_case.layouts == 0 ? 0 : (rank * 3 + the_case.layouts * 2 + buffer * 4) % arrangements;
+}
+
+/// The parts of a buffer that go to each rank, or come from it.
+std::vector<Part> parts_of(const Arrangement& arrangement, std::span<const Count> counts,
+                           std::span<const Count> offsets, std::size_t element) {
+  std::vector<Part> parts;
+  for (std::size_t r = 0; r < counts.size(); ++r) parts.push_back(part_of(arrangement, offsets[r], counts[r], element));
+  return parts;
+}
+
+/// alltoallw as users call it: a layout for each pair of ranks.
+template <class T>
+void exchange(const Group& group, const Case& the_case, const Shape& shape, Guarded<T>& input, Guarded<T>& output,
+              const Hooks& hooks) {
+  std::vector<Part> send;
+  if (!shape.in_place) send = parts_of(input.arrangement(), shape.send_counts, shape.send_offsets, sizeof(T));
+  const std::vector<Part> recv = parts_of(output.arrangement(), shape.recv_counts, shape.recv_offsets, sizeof(T));
+  Exchange made(Kind::alltoallw, input.data(), send, output.data(), recv);
+  perform(group, made.call(the_case.algorithm->name, nullptr), the_case.form, hooks);
+}
+
 template <class T>
 void run_typed(const Group& group, const Case& the_case, const Expected& expected, const Reduction& reduction,
                const Hooks& hooks) {
   const Rank rank = group.rank();
   const plan::Promise& promise = expected.contract.ranks[static_cast<std::size_t>(rank)];
-  Guarded<T> input(promise.input), output(promise.output);
+  Guarded<T> input(promise.input, arrangement_of(the_case, rank, 0));
+  Guarded<T> output(promise.output, arrangement_of(the_case, rank, 1));
   fill(input, plan::Buffer::input, promise.before, expected);
   fill(output, plan::Buffer::output, promise.before, expected);
   Guarded<T> expected_input = input, expected_output = output;
@@ -141,8 +176,13 @@ void run_typed(const Group& group, const Case& the_case, const Expected& expecte
   call.output = output.data();
   call.type = type_of<T>;
   call.element = sizeof(T);
+  call.input_layout = input.layout();
+  call.output_layout = output.layout();
   if (collectives::get(call.kind).reduces) call.reduction = reduction;
-  perform(group, call, the_case.form, hooks);
+  if (call.kind == Kind::alltoallw && the_case.layouts != 0)
+    exchange(group, the_case, expected.shapes[rank], input, output, hooks);
+  else
+    perform(group, call, the_case.form, hooks);
   compare(the_case, rank, "input", input, expected_input);
   compare(the_case, rank, "output", output, expected_output);
 }
@@ -150,7 +190,7 @@ void run_typed(const Group& group, const Case& the_case, const Expected& expecte
 void add_varying(std::vector<Case>& list, Case the_case, const std::vector<Count>& counts) {
   Problem& problem = the_case.problem;
   const auto blocks = static_cast<std::size_t>(problem.size) *
-                      (problem.kind == Kind::alltoallv ? static_cast<std::size_t>(problem.size) : 1);
+                      (collectives::is_matrix(problem.kind) ? static_cast<std::size_t>(problem.size) : 1);
   for (const Count most : counts)
     for (const Count gap : {Count{0}, Count{3}}) {
       if (gap > 0 && !collectives::has_gaps(problem.kind)) continue;
@@ -179,7 +219,8 @@ std::string name(const Case& the_case) {
   const Problem& p = the_case.problem;
   return std::string(collectives::get(p.kind).name) + "/" + std::string(the_case.algorithm->name) +
          " P=" + std::to_string(p.size) + " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) +
-         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") + " " +
+         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
+         (the_case.layouts == 0 ? "" : " layouts " + std::to_string(the_case.layouts)) + " " +
          std::string(forms[static_cast<std::size_t>(the_case.form)]);
 }
 
@@ -212,6 +253,11 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
         list.push_back(std::move(candidate));
   }
   return list;
+}
+
+std::vector<Case> laid_out(std::vector<Case> cases, int layouts) {
+  for (Case& each : cases) each.layouts = layouts;
+  return cases;
 }
 
 Expected::Expected(const Problem& problem)

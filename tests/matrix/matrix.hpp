@@ -22,6 +22,7 @@ struct Case {
   collectives::Problem problem;
   const collectives::Algorithm* algorithm = nullptr;
   Form form = Form::blocking;
+  int layouts = 0;  ///< 0: everything lies side by side; else which ranks' buffers are arranged how.
 };
 
 /// What a test of faults does in the middle of a case.
@@ -63,6 +64,9 @@ void run(const Group& group, const Case& the_case, const Expected& expected, con
 /// `roots`: how many roots to try (all when >= size); `only`: of one collective.
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
                         std::optional<Kind> only = {});
+
+/// The same cases on buffers whose elements lie apart, each rank's in its own way.
+std::vector<Case> laid_out(std::vector<Case> cases, int layouts);
 
 std::string name(const Case& the_case);
 
