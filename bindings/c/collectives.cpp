@@ -26,12 +26,17 @@ Call typed(tutti_group group, Kind kind, tutti_type type) {
   const ElementType element = element_of(type);
   call.type = element.type;
   call.element = element.bytes;
+  call.input_layout = element.in;
+  call.output_layout = element.out;
   return call;
 }
 
 // Whether `block` starts at element `first` of `buffer`: the contribution is in place. Numbers that nobody has checked
 // yet must not overflow, so addresses are compared as integers.
 bool starts_at(const void* block, const void* buffer, std::uint64_t first, const Call& call) {
+  // The same memory may hold what is sent and what is received side by side: only the same elements are in place.
+  if (call.input_layout != nullptr || call.output_layout != nullptr)
+    return block == buffer && buffer != nullptr && first == 0 && call.input_layout == call.output_layout;
   return buffer != nullptr &&
          reinterpret_cast<std::uintptr_t>(block) == reinterpret_cast<std::uintptr_t>(buffer) + first * call.element;
 }

@@ -3,6 +3,7 @@
 
 #include <limits>
 
+#include "c/layout.hpp"
 #include "engine/reduction.hpp"
 
 namespace tutti::c {
@@ -46,8 +47,10 @@ tutti_status remember(Cause cause, const char* text, Rank peer) noexcept {
 }
 
 ElementType element_of(tutti_type type) {
-  if (!is_type(type))
+  if (!is_type(type)) {
+    if ((type & number_mask) == laid_out_number) return laid_out_element(type);
     refuse(std::to_string(type) + " is not a type; pass TUTTI_FLOAT64 and the like, or tutti_type_opaque(bytes)");
+  }
   const auto number = static_cast<Type>(type & number_mask);
   const std::size_t bytes = number == Type::opaque ? type >> number_bits : engine::size_of(number);
   return {number, static_cast<std::uint32_t>(bytes)};
@@ -71,7 +74,13 @@ tutti_type tutti_type_opaque(size_t bytes) {
   return bytes <= std::numeric_limits<std::uint32_t>::max() ? static_cast<tutti_type>(bytes) << number_bits : 0;
 }
 
-size_t tutti_type_size(tutti_type type) { return is_type(type) ? element_of(type).bytes : 0; }
+size_t tutti_type_size(tutti_type type) {
+  try {
+    return element_of(type).bytes;
+  } catch (const std::exception&) {
+    return 0;
+  }
+}
 
 tutti_status tutti_op_create(tutti_function function, void* context, int commutative, tutti_op* op) {
   return guarded([&] {

@@ -66,6 +66,8 @@ inline Persistent& persistent_of(tutti_persistent* persistent) {
 struct ElementType {
   Type type;
   std::uint32_t bytes;
+  const Layout* in = nullptr;  ///< Of a type from tutti_laid_out: where what is sent lies, and what is received.
+  const Layout* out = nullptr;
 };
 ElementType element_of(tutti_type type);
 

@@ -14,14 +14,14 @@ Request start_send(const void* caller, tutti_group group, const void* data, Coun
                    std::uint32_t tag) {
   const ElementType element = element_of(type);
   check_buffer(data, count, "send");
-  return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag, caller);
+  return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag, caller, element.in);
 }
 
 Request start_recv(const void* caller, tutti_group group, void* data, Count count, tutti_type type, Rank from,
                    std::uint32_t tag) {
   const ElementType element = element_of(type);
   check_buffer(data, count, "recv");
-  return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag, caller);
+  return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag, caller, element.out);
 }
 
 template <class Start>

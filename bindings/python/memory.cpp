@@ -3,6 +3,8 @@
 
 #include <nanobind/nanobind.h>
 
+#include <algorithm>
+#include <array>
 #include <cctype>
 #include <string_view>
 
@@ -110,18 +112,54 @@ Memory::Memory(PyObject* object, Use use, const char* role) {
     if (buffer_.itemsize == 0) refuse(std::string(role) + " has elements of no bytes");
     count_ = buffer_.len / buffer_.itemsize;
     type_ = type_of_format(buffer_.format, buffer_.itemsize);
-    if (PyBuffer_IsContiguous(&buffer_, 'C') == 0) {
-      if (use == Use::write)
-        refuse(std::string(role) +
-               " is not contiguous; pass a contiguous array (numpy.ascontiguousarray) and copy back");
-      copy_.resize(static_cast<std::size_t>(buffer_.len));
-      if (PyBuffer_ToContiguous(copy_.data(), &buffer_, buffer_.len, 'C') != 0) throw nanobind::python_error();
-    }
+    if (PyBuffer_IsContiguous(&buffer_, 'C') == 0) find_layout();
     if (buffer_.shape != nullptr) shape_.assign(buffer_.shape, buffer_.shape + buffer_.ndim);
   } catch (...) {
     PyBuffer_Release(&buffer_);
     throw;
   }
+}
+
+void Memory::find_layout() {
+  Layout layout = Layout::bytes(buffer_.itemsize);
+  for (int dimension = buffer_.ndim; dimension-- > 0;)
+    layout = layout.strided_bytes(buffer_.shape[dimension], 1, buffer_.strides[dimension]);
+  layout_ = layout;
+}
+
+std::uintptr_t Memory::place(Count element) const {
+  const Count bytes = element * buffer_.itemsize;
+  return reinterpret_cast<std::uintptr_t>(buffer_.buf) +
+         static_cast<std::uintptr_t>(layout_ ? layout_->place(bytes) : bytes);
+}
+
+bool Memory::begins_at(const Memory& outer, Count first) const {
+  if (!layout_ && !outer.layout_) return place(0) == outer.place(first);
+  // Regular as arrays are, they lie alike if some of their elements do, the last one among them.
+  const Count step = std::max<Count>(1, count_ / 61);
+  for (Count i = 0; i < count_; i += step)
+    if (place(i) != outer.place(first + i)) return false;
+  return place(count_ - 1) == outer.place(first + count_ - 1);
+}
+
+bool Memory::overlaps(const Memory& other) const {
+  constexpr Count most = 4096;  // elements that are compared one by one
+  const auto begin = [](const Memory& of) {
+    return of.place(0) + (of.layout_ ? of.layout_->begin() - of.layout_->place(0) : 0);
+  };
+  const auto length = [](const Memory& of) {
+    return static_cast<std::uintptr_t>(of.layout_ ? of.layout_->end() - of.layout_->begin()
+                                                  : of.count_ * of.buffer_.itemsize);
+  };
+  if (begin(*this) >= begin(other) + length(other) || begin(other) >= begin(*this) + length(*this)) return false;
+  if (!layout_ && !other.layout_) return true;
+  if (count_ + other.count_ > most) return false;
+  const auto part = [this](const Memory& of) {
+    return Part{static_cast<const char*>(of.buffer_.buf) - static_cast<const char*>(buffer_.buf),
+                of.layout_ ? *of.layout_ : Layout::bytes(of.buffer_.len)};
+  };
+  const std::array parts = {part(*this), part(other)};
+  return Layout::mixed(parts).overlaps();
 }
 
 Memory::~Memory() { PyBuffer_Release(&buffer_); }

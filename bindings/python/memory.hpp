@@ -5,9 +5,11 @@
 #include <Python.h>
 
 #include <cstddef>
+#include <optional>
 #include <string>
 #include <vector>
 
+#include "tutti/layout.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::python {
@@ -17,14 +19,16 @@ class Memory {
  public:
   enum class Use : unsigned char { read, write };
 
-  /// `role` names it in messages: "allreduce: recv". Memory to read that is not contiguous is copied. Throws Error
+  /// `role` names it in messages: "allreduce: recv". Memory that is not contiguous is used where it lies. Throws Error
   /// (usage) for what cannot travel.
   Memory(PyObject* object, Use use, const char* role);
   Memory(const Memory&) = delete;
   Memory& operator=(const Memory&) = delete;
   ~Memory();
 
-  void* data() const { return copy_.empty() ? buffer_.buf : const_cast<std::byte*>(copy_.data()); }
+  void* data() const { return buffer_.buf; }
+  /// Where the elements lie; nullptr: side by side.
+  const Layout* layout() const { return layout_ ? &*layout_ : nullptr; }
   Count count() const { return count_; }
   Type type() const { return type_; }
   std::uint32_t element() const { return static_cast<std::uint32_t>(buffer_.itemsize); }
@@ -32,11 +36,18 @@ class Memory {
   std::string describe() const;
   bool same_shape(const Memory& other) const;
   bool same_elements(const Memory& other) const;
+  /// Whether this memory is `outer`'s from element `first` on.
+  bool begins_at(const Memory& outer, Count first) const;
+  /// Whether they share bytes, as far as that is found out quickly.
+  bool overlaps(const Memory& other) const;
 
  private:
+  void find_layout();
+  std::uintptr_t place(Count element) const;
+
   Py_buffer buffer_{};
   std::vector<Py_ssize_t> shape_;
-  std::vector<std::byte> copy_;
+  std::optional<Layout> layout_;
   Count count_ = 0;
   Type type_ = Type::opaque;
 };

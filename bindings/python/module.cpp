@@ -85,16 +85,20 @@ std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::ob
 std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
-  Request request = without_gil(
-      [&] { return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag); });
+  Request request = without_gil([&] {
+    return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag, nullptr,
+                            memory.layout());
+  });
   return std::make_unique<Started>(std::move(request), std::move(prepared), nb::none());
 }
 
 std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank from, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(buffer, Memory::Use::write, "recv: buffer");
   const Memory& memory = prepared->memory();
-  Request request = without_gil(
-      [&] { return group.start_recv(memory.data(), memory.count(), memory.type(), memory.element(), from, tag); });
+  Request request = without_gil([&] {
+    return group.start_recv(memory.data(), memory.count(), memory.type(), memory.element(), from, tag, nullptr,
+                            memory.layout());
+  });
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(buffer));
 }
 

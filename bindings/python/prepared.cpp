@@ -29,7 +29,8 @@ constexpr std::array<std::string_view, kinds> names = {"barrier",
                                                        "reduce_scatter_block",
                                                        "reduce_scatter",
                                                        "scan",
-                                                       "exscan"};
+                                                       "exscan",
+                                                       "alltoallw"};
 
 }  // namespace
 
@@ -75,6 +76,9 @@ Prepared::Prepared(const Group& group, Arguments arguments)
     case Kind::reduce_scatter:
       prepare_reduce_scatter();
       break;
+    case Kind::alltoallw:
+      prepare_alltoallw();
+      return;
   }
   call_.send_counts = send_counts_;
   call_.send_offsets = send_offsets_;
@@ -119,6 +123,7 @@ void Prepared::hold_send() {
   send_.emplace(arguments_.send.ptr(), Memory::Use::read, role("send").c_str());
   use_elements(*send_);
   call_.input = send_->data();
+  call_.input_layout = send_->layout();
 }
 
 void Prepared::hold_recv() {
@@ -128,6 +133,7 @@ void Prepared::hold_recv() {
     refuse("send has " + send_->describe() + ", but recv has " + recv_->describe() + "; make them equal");
   use_elements(*recv_);
   call_.output = recv_->data();
+  call_.output_layout = recv_->layout();
 }
 
 void Prepared::use_elements(const Memory& memory) {
@@ -137,13 +143,9 @@ void Prepared::use_elements(const Memory& memory) {
 
 void Prepared::find_in_place(const Memory& inner, const Memory& outer, Count first) {
   if (inner.count() == 0 || outer.count() == 0) return;
-  const auto bytes = [](const Memory& memory) {
-    return static_cast<std::uintptr_t>(memory.count()) * memory.element();
-  };
-  const auto a = reinterpret_cast<std::uintptr_t>(inner.data()), b = reinterpret_cast<std::uintptr_t>(outer.data());
-  if (a == b + static_cast<std::uintptr_t>(first) * outer.element())
+  if (inner.begins_at(outer, first))
     call_.in_place = true;
-  else if (a < b + bytes(outer) && b < a + bytes(inner))
+  else if (inner.overlaps(outer))
     refuse("send and recv overlap; pass the same array for both to work in place, or separate ones");
 }
 
@@ -186,6 +188,7 @@ void Prepared::prepare_bcast() {
   recv_.emplace(arguments_.recv.ptr(), use, role("buffer").c_str());
   use_elements(*recv_);
   call_.output = recv_->data();
+  call_.output_layout = recv_->layout();
   call_.count = recv_->count();
 }
 
@@ -298,6 +301,33 @@ void Prepared::prepare_alltoallv() {
   send_counts_ = counts_of(arguments_.send_counts, "send_counts");
   send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
   expect_room(*send_, "send", send_counts_, send_offsets_);
+}
+
+std::vector<Part> Prepared::parts_of(const nb::object& arrays, Memory::Use use, const char* which, void*& base) {
+  std::vector<Part> parts;
+  for (const nb::handle array : nb::cast<nb::list>(arrays)) {
+    Part part;
+    if (!array.is_none()) {
+      const Memory& memory = *several_.emplace_back(std::make_unique<Memory>(array.ptr(), use, role(which).c_str()));
+      part.layout = memory.layout() != nullptr ? *memory.layout() : Layout::bytes(memory.count() * memory.element());
+      if (base == nullptr) base = memory.data();
+      part.offset = static_cast<const char*>(memory.data()) - static_cast<const char*>(base);
+    }
+    parts.push_back(part);
+  }
+  if (parts.size() != static_cast<std::size_t>(size_))
+    refuse(std::string(which) + " has " + std::to_string(parts.size()) +
+           " arrays and must have one per rank (or None), " + std::to_string(size_));
+  return parts;
+}
+
+void Prepared::prepare_alltoallw() {
+  void *in = nullptr, *out = nullptr;
+  std::vector<Part> send;
+  if (!call_.in_place) send = parts_of(arguments_.send, Memory::Use::read, "send", in);
+  const std::vector<Part> recv = parts_of(arguments_.recv, Memory::Use::write, "recv", out);
+  exchange_.emplace(call_.kind, in, send, out, recv);
+  call_ = exchange_->call(arguments_.algorithm, nullptr);
 }
 
 void Prepared::take_operation() {

@@ -5,12 +5,14 @@
 #include <nanobind/nanobind.h>
 
 #include <exception>
+#include <memory>
 #include <optional>
 #include <string>
 #include <vector>
 
 #include "memory.hpp"
 #include "tutti/call.hpp"
+#include "tutti/exchange.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti::python {
@@ -72,6 +74,9 @@ class Prepared {
   void prepare_gatherv();
   void prepare_scatterv();
   void prepare_alltoallv();
+  void prepare_alltoallw();
+  /// One array per rank, or None; `base`: what their offsets count from.
+  std::vector<Part> parts_of(const nanobind::object& arrays, Memory::Use use, const char* which, void*& base);
   void take_operation();
   static void reduce(const void* in, void* inout, Count n, void* context);
 
@@ -79,6 +84,8 @@ class Prepared {
   Call call_;
   Rank rank_ = 0, size_ = 1;
   std::optional<Memory> send_, recv_;
+  std::vector<std::unique_ptr<Memory>> several_;  // alltoallw's
+  std::optional<Exchange> exchange_;
   std::vector<Count> send_counts_, send_offsets_, recv_counts_, recv_offsets_;
   std::exception_ptr raised_;
 };

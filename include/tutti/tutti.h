@@ -92,6 +92,47 @@ TUTTI_C_API tutti_type tutti_type_opaque(size_t bytes);
 /* The bytes of one element; 0 for what is not a type. */
 TUTTI_C_API size_t tutti_type_size(tutti_type type);
 
+/* Where elements lie that do not lie side by side (docs/layouts.md): a handle, given back by tutti_layout_free. Each
+ * rank's own: ranks agree on how many elements move, not on where they lie. */
+typedef struct tutti_layout_handle* tutti_layout;
+
+/* These make a layout, of elements of `type`, and are local. Counts, blocks and strides are in elements; whatever ends
+ * in _bytes is in bytes and may be negative. Errors: TUTTI_USAGE for negative counts and what is too large.
+ * strided: `count` blocks of `block` elements, which begin `stride` elements apart. */
+TUTTI_C_API tutti_status tutti_layout_strided(tutti_layout* layout, tutti_type type, int64_t count, int64_t block,
+                                              int64_t stride);
+/* n blocks of counts[i] elements, each offsets[i] elements from the beginning. */
+TUTTI_C_API tutti_status tutti_layout_indexed(tutti_layout* layout, tutti_type type, int64_t n, const int64_t* counts,
+                                              const int64_t* offsets);
+/* A block of an array, stored row by row, of `whole` elements in each of n dimensions: `part` of them from `first` on.
+ */
+TUTTI_C_API tutti_status tutti_layout_box(tutti_layout* layout, tutti_type type, int32_t n, const int64_t* whole,
+                                          const int64_t* part, const int64_t* first);
+/* `count` times an inner layout, `stride_bytes` apart; its elements are the inner one's. */
+TUTTI_C_API tutti_status tutti_layout_nested(tutti_layout* layout, tutti_layout inner, int64_t count,
+                                             int64_t stride_bytes);
+/* n parts of any kind, each offsets_bytes[i] from the beginning, such as the fields of a struct. Its elements are
+ * bytes: it travels, and is not reduced. */
+TUTTI_C_API tutti_status tutti_layout_mixed(tutti_layout* layout, int64_t n, const int64_t* offsets_bytes,
+                                            const tutti_layout* parts);
+/* The same bytes with another lower bound and extent: where it begins, and how far the next one is in a nested one. */
+TUTTI_C_API tutti_status tutti_layout_resized(tutti_layout* layout, tutti_layout inner, int64_t lower_bytes,
+                                              int64_t extent_bytes);
+/* The bytes that move, and those from one to the next; -1 for NULL. */
+TUTTI_C_API int64_t tutti_layout_size(tutti_layout layout);
+TUTTI_C_API int64_t tutti_layout_extent(tutti_layout layout);
+/* Gives a layout back and sets it to NULL; NULL is allowed. What was started with it goes on. Local. */
+TUTTI_C_API tutti_status tutti_layout_free(tutti_layout* layout);
+
+/* The type to pass to any function that takes one, so that `in` (and what is sent) lies as the first layout says, and
+ * `out` (and what is received, and bcast's buffer) as the second; NULL: side by side. Counts are those of elements, in
+ * the layout's order. Valid as long as both layouts; 0, which is no type, where their elements differ or both are NULL.
+ *
+ *     tutti_layout column;
+ *     tutti_layout_strided(&column, TUTTI_FLOAT64, rows, 1, columns);
+ *     tutti_bcast(world, matrix, rows, tutti_laid_out(NULL, column), 0); */
+TUTTI_C_API tutti_type tutti_laid_out(tutti_layout in, tutti_layout out);
+
 /* Combines elements: inout[i] = in[i] op inout[i] for n elements, where `in` comes from the lower ranks. It must be
  * associative. It is called on any rank, from any thread that waits, and must not call Tutti. */
 typedef void (*tutti_function)(const void* in, void* inout, int64_t n, void* context);
@@ -320,6 +361,19 @@ TUTTI_C_API tutti_status tutti_alltoallv_init(tutti_group group, const void* in,
                                               const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                               const int64_t* recv_offsets, tutti_type type,
                                               tutti_persistent* persistent);
+
+/* send[j] says what of in goes to rank j, recv[i] where in out lies what comes from rank i, each offset bytes further
+ * on (offsets NULL: none): layouts and types of each pair's own, in which both ends have the same number of bytes. A
+ * layout of NULL: nothing. TUTTI_IN_PLACE on all ranks: out is also what is sent, by recv. Agreed: nothing else. */
+TUTTI_C_API tutti_status tutti_alltoallw(tutti_group group, const void* in, const int64_t* send_offsets,
+                                         const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                         const tutti_layout* recv);
+TUTTI_C_API tutti_status tutti_ialltoallw(tutti_group group, const void* in, const int64_t* send_offsets,
+                                          const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                          const tutti_layout* recv, tutti_request* request);
+TUTTI_C_API tutti_status tutti_alltoallw_init(tutti_group group, const void* in, const int64_t* send_offsets,
+                                              const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                              const tutti_layout* recv, tutti_persistent* persistent);
 
 /* out = this rank's block of what everybody's in is combined to: counts[r] elements for rank r, side by side in in.
  * TUTTI_IN_PLACE: the blocks are in out, and the result goes to its beginning. Agreed: counts, type, op. */

@@ -47,7 +47,8 @@ void check_overlap(const Call& call, std::size_t size) {
 
 void check_own(const Call& call, Count gives, Count takes) {
   if (call.in_place || gives == takes) return;
-  refuse(call, "this rank gives itself " + std::to_string(gives) + " elements and takes " + std::to_string(takes) +
+  const std::string what = call.kind == Kind::alltoallw ? " bytes" : " elements";
+  refuse(call, "this rank gives itself " + std::to_string(gives) + what + " and takes " + std::to_string(takes) +
                    " from itself; make them equal");
 }
 

@@ -25,6 +25,7 @@ int64_t value(int32_t r, int64_t i);
 /* The parts. */
 void check_collectives(tutti_group group);
 void check_varying(tutti_group group);
+void check_layouts(tutti_group group);
 void check_reductions(tutti_group group);
 void check_sums(tutti_group group);
 void check_scans(tutti_group group);

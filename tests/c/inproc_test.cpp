@@ -19,6 +19,7 @@ TEST_P(CApi, EveryFunction) {
     tutti_group_handle handle{world, world.name(), {}};
     check_collectives(&handle);
     check_varying(&handle);
+    check_layouts(&handle);
     check_reductions(&handle);
     check_scans(&handle);
     check_persistent(&handle);

@@ -15,6 +15,7 @@ int main(void) {
   CHECK(strcmp(tutti_name(world), "world") == 0);
   check_collectives(world);
   check_varying(world);
+  check_layouts(world);
   check_reductions(world);
   check_sums(world);
   check_scans(world);

@@ -11,7 +11,16 @@ from jobs import SIZES, command, run
 @pytest.mark.parametrize("size", SIZES)
 @pytest.mark.parametrize(
     "program",
-    ["collectives.py", "objects.py", "requests.py", "persistent.py", "errors.py", "unpicklable.py", "sums.py"],
+    [
+        "collectives.py",
+        "objects.py",
+        "requests.py",
+        "persistent.py",
+        "layouts.py",
+        "sums.py",
+        "errors.py",
+        "unpicklable.py",
+    ],
 )
 def test_program(size, program):
     run(size, program)

@@ -203,7 +203,7 @@ def check_buffers():
     half = GROUP.bcast(np.array([RANK, 1], "f2"), SIZE - 1)  # travels, although it has no arithmetic
     assert_array_equal(half, [SIZE - 1, 1])
     matrix = np.arange(12).reshape(3, 4)
-    assert_array_equal(GROUP.allreduce(matrix.T), SIZE * matrix.T)  # copied, since it is not contiguous
+    assert_array_equal(GROUP.allreduce(matrix.T), SIZE * matrix.T)  # sent where it lies
     text = GROUP.bcast(np.array(["tutti" if RANK == 0 else "     "]))
     assert text[0] == "tutti"
     read_only = np.arange(3)

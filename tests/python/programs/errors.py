@@ -30,7 +30,11 @@ def check_refused():
     refuses("recv has", GROUP.allreduce, ones, np.ones(4, "f4"))
     refuses("recv has", GROUP.allreduce, ones, np.ones((2, 2)))
     refuses("elements", GROUP.allgather, ones, np.ones(4 * SIZE + 1))
-    refuses("contiguous", GROUP.allreduce, ones, np.ones(8)[::2])
+    refuses("overlap", GROUP.allreduce, np.ones(4), np.lib.stride_tricks.as_strided(np.ones(8), (4,), (4,)))
+    square = np.ones((3, 3))
+    refuses("overlap", GROUP.allreduce, square, square.T)
+    refuses("overlap", GROUP.alltoallw, [ones[:3]] * SIZE, [square[0]] * SIZE) if SIZE > 1 else None
+    refuses("one per rank", GROUP.alltoallw, [ones] * (SIZE + 1), [square] * SIZE)
     refuses("read-only", GROUP.allreduce, ones, np.frombuffer(bytes(32)))
     refuses("must be", GROUP.allreduce, ones, [1, 2, 3, 4])
     refuses("_object", GROUP.allreduce, np.array([None]))
