@@ -15,7 +15,7 @@ namespace tutti::layout {
 /// One way in which bytes lie. A node's own places are relative to its parent's.
 ///   run      `bytes` side by side
 ///   blocks   runs of `block` bytes in two loops: count[0] x count[1] of them, stride[0] and stride[1] bytes apart
-///   table    runs of any length at any place
+///   table    runs of any length at any place (of one length: `block`)
 ///   loop     count[0] times the one child, stride[0] bytes apart
 ///   list     children one after the other
 struct Node {
@@ -25,7 +25,7 @@ struct Node {
   Count offset = 0;  ///< Of the node in its parent, in bytes.
   Count bytes = 0;   ///< Of the packed stream.
   std::array<Count, 2> count{1, 1}, stride{0, 0};
-  Count block = 0;
+  Count block = 0;               ///< blocks; table: of all its runs, or 0
   std::vector<Count> places;     ///< table: of its runs
   std::vector<Count> begins;     ///< table, list: where each run or child begins in the stream, and where the last ends
   std::vector<Node> children;    ///< loop, list

@@ -96,6 +96,8 @@ Node of_runs(const std::vector<Run>& runs) {
     node.upmost = std::max(node.upmost, plus(each.place, each.bytes));
   }
   node.bytes = node.begins.back();
+  const bool equal = std::ranges::all_of(runs, [&runs](const Run& each) { return each.bytes == runs[0].bytes; });
+  node.block = equal ? runs[0].bytes : 0;
   return node;
 }
 

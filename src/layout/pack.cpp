@@ -3,7 +3,10 @@
 // are plain copies of a constant length, which compilers turn into single moves.
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
+#include <span>
+#include <type_traits>
 
 #include "layout/form.hpp"
 
@@ -23,6 +26,29 @@ struct Way {
     else
       std::memcpy(memory, stream, bytes);
   }
+
+  /// Any number of bytes: calling memcpy for a few of them takes longer than moving them. The last move may overlap the
+  /// one before.
+  static void copy_short(Memory memory, Stream stream, std::size_t bytes) {
+    if (bytes > 512) return copy(memory, stream, bytes);
+    if (bytes < 32) return copy_less(memory, stream, bytes);
+    std::size_t at = 0;
+    for (; at + 32 <= bytes; at += 32) copy(memory + at, stream + at, 32);
+    if (at < bytes) copy(memory + bytes - 32, stream + bytes - 32, 32);
+  }
+
+ private:
+  template <std::size_t half>
+  static void copy_twice(Memory memory, Stream stream, std::size_t bytes) {
+    copy(memory, stream, half);
+    copy(memory + bytes - half, stream + bytes - half, half);
+  }
+  static void copy_less(Memory memory, Stream stream, std::size_t bytes) {
+    if (bytes >= 16) return copy_twice<16>(memory, stream, bytes);
+    if (bytes >= 8) return copy_twice<8>(memory, stream, bytes);
+    if (bytes >= 4) return copy_twice<4>(memory, stream, bytes);
+    for (std::size_t at = 0; at < bytes; ++at) copy(memory + at, stream + at, 1);
+  }
 };
 
 /// Runs of a constant length; 0: of any.
@@ -32,17 +58,32 @@ struct Row {
   using Stream = typename Way<packs>::Stream;
 
   static std::size_t length(Count block) { return constant == 0 ? static_cast<std::size_t>(block) : constant; }
+  static void one(Memory memory, Stream stream, std::size_t bytes) {
+    if constexpr (constant == 0)
+      Way<packs>::copy_short(memory, stream, bytes);
+    else
+      Way<packs>::copy(memory, stream, constant);
+  }
 
   /// `count` runs, `stride` bytes apart.
   static void copy(Memory memory, Count stride, Count count, Count block, Stream stream) {
     const std::size_t bytes = length(block);
     for (; count >= 4; count -= 4, memory += 4 * stride, stream += 4 * bytes) {
-      Way<packs>::copy(memory, stream, bytes);
-      Way<packs>::copy(memory + stride, stream + bytes, bytes);
-      Way<packs>::copy(memory + 2 * stride, stream + 2 * bytes, bytes);
-      Way<packs>::copy(memory + 3 * stride, stream + 3 * bytes, bytes);
+      one(memory, stream, bytes);
+      one(memory + stride, stream + bytes, bytes);
+      one(memory + 2 * stride, stream + 2 * bytes, bytes);
+      one(memory + 3 * stride, stream + 3 * bytes, bytes);
     }
-    for (; count > 0; --count, memory += stride, stream += bytes) Way<packs>::copy(memory, stream, bytes);
+    for (; count > 0; --count, memory += stride, stream += bytes) one(memory, stream, bytes);
+  }
+
+  /// Runs at any places.
+  static void copy_table(Memory memory, std::span<const Count> places, Count block, Stream stream) {
+    const std::size_t bytes = length(block);
+    for (const Count place : places) {
+      one(memory + place, stream, bytes);
+      stream += bytes;
+    }
   }
 
   /// `rows` rows of `node.count[1]` runs.
@@ -63,8 +104,7 @@ struct Row {
       for (Count run = 0; run < node.count[1]; ++run) {
         Memory from = memory + run * node.stride[1];
         Stream to = stream + run * node.block;
-        for (Count row = 0; row < now; ++row, from += node.stride[0], to += row_bytes)
-          Way<packs>::copy(from, to, bytes);
+        for (Count row = 0; row < now; ++row, from += node.stride[0], to += row_bytes) one(from, to, bytes);
       }
     }
   }
@@ -172,12 +212,25 @@ class Walk {
 
   static void table(const Node& node, Memory memory, Count from, Count to, Stream stream) {
     std::size_t i = first(node.begins, from);
-    for (; from < to; ++i) {
+    const auto some = [&] {  // what is wanted of one run
       const Count end = std::min(node.begins[i + 1], to);
-      short_copy(memory + node.places[i] + from - node.begins[i], stream, static_cast<std::size_t>(end - from));
+      Way<packs>::copy_short(memory + node.places[i] + from - node.begins[i], stream,
+                             static_cast<std::size_t>(end - from));
       stream += end - from;
       from = end;
+      ++i;
+    };
+    if (node.block != 0 && from != node.begins[i]) some();
+    if (node.block != 0 && to - from >= node.block) {  // all runs are equally long
+      const Count runs = (to - from) / node.block;
+      const auto places = std::span(node.places).subspan(i, static_cast<std::size_t>(runs));
+      with_constant(node.block,
+                    [&]<std::size_t bytes>() { Row<packs, bytes>::copy_table(memory, places, node.block, stream); });
+      stream += runs * node.block;
+      from += runs * node.block;
+      i += places.size();
     }
+    while (from < to) some();
   }
 
   static void loop(const Node& node, Memory memory, Count from, Count to, Stream stream) {
@@ -202,18 +255,6 @@ class Walk {
 
   static std::size_t first(const std::vector<Count>& begins, Count position) {
     return static_cast<std::size_t>(std::ranges::upper_bound(begins, position) - begins.begin()) - 1;
-  }
-
-  /// Calling memcpy for a few bytes takes longer than copying them.
-  static void short_copy(Memory memory, Stream stream, std::size_t bytes) {
-    if (bytes == 8) return Way<packs>::copy(memory, stream, 8);
-    if (bytes == 4) return Way<packs>::copy(memory, stream, 4);
-    if (bytes == 16) return Way<packs>::copy(memory, stream, 16);
-    if (bytes > 16 && bytes <= 32) {  // two moves that may overlap
-      Way<packs>::copy(memory, stream, 16);
-      return Way<packs>::copy(memory + bytes - 16, stream + bytes - 16, 16);
-    }
-    Way<packs>::copy(memory, stream, bytes);
   }
 };
 

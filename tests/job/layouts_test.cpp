@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Views as buffers, and what is refused before anything is sent.
+#include <gtest/gtest.h>
+
+#include <numeric>
+#include <string>
+#include <vector>
+
+#include "job/inproc.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr Rank ranks = 3;
+
+std::string refused(auto call) {
+  try {
+    call();
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::usage);
+    return error.what();
+  }
+  return "no error";
+}
+
+void expect_refused(const std::string& part, auto call) {
+  const std::string text = refused(call);
+  EXPECT_NE(text.find(part), std::string::npos) << text;
+}
+
+TEST(LayoutsTest, AColumnOnOneRankIsARowOnAnother) {
+  job::run_inproc(ranks, {}, [](const Group& world) {
+    constexpr Count rows = 700, columns = 3;
+    const Layout column = Layout::of<double>().strided(rows, 1, columns);
+    std::vector<double> field(rows * columns, -1), line(rows);
+    std::iota(line.begin(), line.end(), world.rank());
+    if (world.rank() == 1)
+      world.allreduce(line, View(field, column.moved(8)), sum);
+    else
+      world.allreduce(line, line, sum);
+    for (std::size_t i = 0; i < rows; ++i) {
+      const double expected = 3.0 * static_cast<double>(i) + 3;
+      if (world.rank() == 1)
+        ASSERT_TRUE(field[3 * i] == -1 && field[3 * i + 1] == expected && field[3 * i + 2] == -1);
+      else
+        ASSERT_EQ(line[i], expected);
+    }
+    // In place, and from one column into another: the same memory is not the same elements.
+    std::ranges::fill(field, 1);
+    world.allreduce(View(field, column), View(field, column), sum);
+    world.allreduce(View(field, column), View(field, column.moved(16)), sum);
+    for (std::size_t i = 0; i < rows; ++i)
+      ASSERT_TRUE(field[3 * i] == 3 && field[3 * i + 1] == 1 && field[3 * i + 2] == 9);
+  });
+}
+
+TEST(LayoutsTest, EachCallUsesItsOwnLayout) {
+  job::run_inproc(ranks, {}, [](const Group& world) {
+    std::vector<int> from(100), to(100);
+    for (int step = 1; step < 25; ++step) {  // plans are kept: the same shape with another layout is another plan
+      std::iota(from.begin(), from.end(), 0);
+      std::ranges::fill(to, -1);
+      world.allreduce(View(from, Layout::of<int>().strided(4, 1, step)), std::span(to).first(4), max);
+      for (int i = 0; i < 4; ++i) ASSERT_EQ(to[static_cast<std::size_t>(i)], i * step);
+      Request request = world.ibcast(View(to, Layout::of<int>().strided(4, 1, step).moved(4)), step % ranks);
+      request.wait();
+    }
+  });
+}
+
+TEST(LayoutsTest, MessagesToo) {
+  job::run_inproc(2, {}, [](const Group& world) {
+    std::vector<int> square(25);
+    std::iota(square.begin(), square.end(), 0);
+    const Layout column = Layout::of<int>().strided(5, 1, 5);
+    if (world.rank() == 0) {
+      world.send(View(square, column), 1);
+    } else {
+      expect_refused("overlap", [&] { world.recv(View(square, Layout::of<int>().strided(2, 2, 1)), 0); });
+      world.recv(View(square, column.moved(4)), 0);
+      for (std::size_t i = 0; i < 5; ++i) ASSERT_EQ(square[5 * i + 1], static_cast<int>(5 * i));
+    }
+  });
+}
+
+TEST(LayoutsTest, WhatIsWrongIsFoundBeforeAnythingIsSent) {
+  job::run_inproc(ranks, {}, [](const Group& world) {
+    std::vector<double> in(12), out(12);
+    const Layout one = Layout::of<double>();
+    expect_refused("overlap", [&] { world.allreduce(std::span(in).first(4), View(out, one.strided(2, 2, 1)), sum); });
+    expect_refused("elements and must have", [&] { world.allreduce(in, View(out, one.strided(3, 1, 2)), sum); });
+    expect_refused("laid out differently",
+                   [&] { world.allreduce(View(in, one.strided(3, 1, 2)), View(in, one.strided(3, 1, 3)), sum); });
+    const std::vector<Part> send(ranks, Part{0, one.repeat(2)});
+    std::vector<Part> recv = {{0, one.repeat(2)}, {16, one.repeat(2)}, {24, one.repeat(2)}};
+    expect_refused("from rank 1 lies where a part of what comes from rank 2",
+                   [&] { world.alltoallw(in, send, out, recv); });
+    recv[2].offset = 88;
+    expect_refused("outside `out`", [&] { world.alltoallw(in, send, out, recv); });
+    recv[2].offset = -8;
+    expect_refused("outside `out`", [&] { world.alltoallw(in, send, out, recv); });
+    recv[2] = {64, one.strided(1, 2, 2)};
+    expect_refused("send counts", [&] { world.alltoallw(in, std::span(send).first(2), out, recv); });
+    // Nothing was sent: the group works.
+    in.assign(12, world.rank());
+    world.alltoallw(in, send, out, recv);
+    EXPECT_EQ(out, (std::vector<double>{0, 0, 1, 1, 0, 0, 0, 0, 2, 2, 0, 0}));
+  });
+}
+
+TEST(LayoutsTest, PairsThatDisagreeAreAMismatch) {
+  job::run_inproc(2, {}, [](const Group& world) {
+    std::vector<int> in(8), out(8);
+    const std::vector<Part> send = {{0, Layout::of<int>(2)}, {0, Layout::of<int>(2)}};
+    std::vector<Part> recv = {{0, Layout::of<int>(2)}, {8, Layout::of<int>(2)}};
+    if (world.rank() == 1) return world.alltoallw(in, send, out, recv);
+    recv[1].layout = Layout::of<int>(3);
+    EXPECT_THROW(world.alltoallw(in, send, out, recv), Mismatch);
+  });
+}
+
+}  // namespace
+}  // namespace tutti
