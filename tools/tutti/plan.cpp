@@ -62,7 +62,8 @@ Plans build(const Given& given) {
   problem.small_cell = host::small_payload / sizeof(double);
   problem.large_cell = host::large_payload / sizeof(double);
   const auto group = static_cast<std::size_t>(given.ranks);
-  if (collective->varying) problem.counts.assign(collectives::is_matrix(problem.kind) ? group * group : group, given.count);
+  if (collective->varying)
+    problem.counts.assign(collectives::is_matrix(problem.kind) ? group * group : group, given.count);
   if (given.root >= given.ranks) throw Error(Cause::usage, "the root is not one of the ranks");
   const collectives::Shapes shapes(problem);
   if (!collectives::applies(*algorithm, shapes[0], true))

@@ -81,7 +81,9 @@ for which in range(5):
     blocks = [value(rank, 2 * SIZE) for rank in range(SIZE)]
     mine_of_all = sum(block[2 * RANK : 2 * RANK + 2] for block in blocks)
     check("reduce_scatter_block", mine(2 * SIZE, which), 2, which, mine_of_all)
-    check("alltoall", mine(2 * SIZE, which), 2 * SIZE, which, np.concatenate([b[2 * RANK : 2 * RANK + 2] for b in blocks]))
+    check(
+        "alltoall", mine(2 * SIZE, which), 2 * SIZE, which, np.concatenate([b[2 * RANK : 2 * RANK + 2] for b in blocks])
+    )
     check("scatter", mine(2 * SIZE, which), 2, which, blocks[0][2 * RANK : 2 * RANK + 2])
     received, around = room(6, which)
     received[...] = value(RANK, 6)
