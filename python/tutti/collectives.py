@@ -3,10 +3,10 @@
 
 What holds for every method here: what is sent may be any buffer, a number or a (nested) list, which become an array;
 what is received is written into a writable buffer of the same elements. Arrays need not be contiguous: a column, every
-second element or a transposed block is sent and filled where it lies, its elements in the order of its indices. ``algorithm`` overrides the table's
-choice for this call, as ``tutti plan list`` names them (agreed). The i-forms return a `Request`; leave their buffers
-alone until it is complete. All raise `Error` with the cause "usage" before anything is sent, `Mismatch` when the ranks'
-calls do not belong together, and `PeerLost`.
+second element or a transposed block is sent and filled where it lies, its elements in the order of its indices.
+``algorithm`` overrides the table's choice for this call, as ``tutti plan list`` names them (agreed). The i-forms return
+a `Request`; leave their buffers alone until it is complete. All raise `Error` with the cause "usage" before anything is
+sent, `Mismatch` when the ranks' calls do not belong together, and `PeerLost`.
 """
 
 from __future__ import annotations

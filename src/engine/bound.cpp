@@ -45,13 +45,13 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
 Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const ExactCall* how)
     : plan(std::move(given)),
       description(says),
-      layouts(std::move(laid_out)),
       signature(says.signature()),
       call_word(static_cast<std::uint64_t>(says.kind) | static_cast<std::uint64_t>(says.type) << 8 |
                 static_cast<std::uint64_t>(says.op) << 16 | static_cast<std::uint64_t>(says.exact) << 24 |
                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(says.root)) << 32),
       kernel(kernel_for(says, how)),
-      element(travels(how) ? sizeof(std::int64_t) : says.element) {
+      element(travels(how) ? sizeof(std::int64_t) : says.element),
+      layouts(std::move(laid_out)) {
   const std::size_t count = plan.steps.size();
   instructions.reserve(count);
   missing.resize(count);
@@ -77,7 +77,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   for (Index i = static_cast<Index>(count); i-- > 0;)
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
-  if (how != nullptr) exact.emplace(*how, instructions, scratch_bytes);
+  if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
 }
 
 Bound::Areas Bound::find_areas() const {

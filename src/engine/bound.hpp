@@ -3,7 +3,7 @@
 #pragma once
 
 #include <cstdint>
-#include <optional>
+#include <memory>
 #include <set>
 #include <string>
 #include <vector>
@@ -70,7 +70,6 @@ struct Bound {
 
   plan::Plan plan;
   Description description;
-  Layouts layouts;
   std::uint32_t signature;
   std::uint64_t call_word;                   ///< As host::Record has it.
   Kernel kernel;                             ///< Of a built-in reduction, or null.
@@ -88,7 +87,8 @@ struct Bound {
   bool in_order = false;
   bool any = false;    ///< Has `after any` edges.
   bool areas = false;  ///< Writes or reads payloads that are too large for a cell.
-  std::optional<const Exact> exact;
+  std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
+  Layouts layouts;                     ///< Last: what every call reads stays together.
 
  private:
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:

@@ -32,6 +32,11 @@ Count total(std::span<const Count> counts) { return std::accumulate(counts.begin
 
 std::uint64_t hash_of(const Layout* layout) { return layout == nullptr ? 0 : layout->form().hash; }
 
+/// Out of line, so that the key of a call without layouts is made in line.
+[[gnu::noinline]] std::uint64_t layouts_hash(const Call& call) {
+  return hash_of(call.input_layout) ^ hash_of(call.output_layout) << 1;
+}
+
 bool same(const std::optional<Layout>& kept, const Layout* given) {
   return kept ? given != nullptr && *kept == *given : given == nullptr;
 }
@@ -57,10 +62,11 @@ Planner::Key::Key(const Call& call) {
       reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout);
   const std::size_t others = laid_out | call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
                              call.recv_offsets.size() | call.algorithm.size();
-  if (others != 0) words[0] |= not_all;
   words[1] = word(call.count);
   words[2] = word(static_cast<std::uint32_t>(call.root));
-  if (laid_out != 0) words[2] |= (hash_of(call.input_layout) ^ hash_of(call.output_layout) << 1) << 32;
+  if (others == 0) return;
+  words[0] |= not_all;
+  words[2] |= layouts_hash(call) << 32;
 }
 
 std::size_t Planner::Key::slot() const {
