@@ -326,8 +326,8 @@ void Prepared::prepare_alltoallw() {
   std::vector<Part> send;
   if (!call_.in_place) send = parts_of(arguments_.send, Memory::Use::read, "send", in);
   const std::vector<Part> recv = parts_of(arguments_.recv, Memory::Use::write, "recv", out);
-  exchange_.emplace(call_.kind, in, send, out, recv);
-  call_ = exchange_->call(arguments_.algorithm, nullptr);
+  parts_call_.emplace(call_.kind, in, send, out, recv);
+  call_ = parts_call_->call(arguments_.algorithm, nullptr);
 }
 
 void Prepared::take_operation() {

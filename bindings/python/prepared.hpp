@@ -12,8 +12,8 @@
 
 #include "memory.hpp"
 #include "tutti/call.hpp"
-#include "tutti/exchange.hpp"
 #include "tutti/group.hpp"
+#include "tutti/parts.hpp"
 
 namespace tutti::python {
 
@@ -85,7 +85,7 @@ class Prepared {
   Rank rank_ = 0, size_ = 1;
   std::optional<Memory> send_, recv_;
   std::vector<std::unique_ptr<Memory>> several_;  // alltoallw's
-  std::optional<Exchange> exchange_;
+  std::optional<PartsCall> parts_call_;
   std::vector<Count> send_counts_, send_offsets_, recv_counts_, recv_offsets_;
   std::exception_ptr raised_;
 };

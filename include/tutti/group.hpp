@@ -14,8 +14,8 @@
 #include "tutti/buffers.hpp"
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
-#include "tutti/exchange.hpp"
 #include "tutti/export.hpp"
+#include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"
@@ -380,17 +380,17 @@ class TUTTI_API Group {
   template <SideBySide In, SideBySide Out>
   void alltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
                  Options options = {}) const {
-    run(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+    run(PartsCall(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
   }
   template <SideBySide In, SideBySide Out>
   Request ialltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
                      Options options = {}) const {
-    return start(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+    return start(PartsCall(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
   }
   template <SideBySide In, SideBySide Out>
   Persistent alltoallw_init(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
                             Options options = {}) const {
-    return init(Exchange(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+    return init(PartsCall(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
   }
 
   /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.

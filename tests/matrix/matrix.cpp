@@ -11,7 +11,7 @@
 #include "arrangement.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
-#include "tutti/exchange.hpp"
+#include "tutti/parts.hpp"
 
 namespace tutti::matrix {
 
@@ -155,7 +155,7 @@ void exchange(const Group& group, const Case& the_case, const Shape& shape, Guar
   std::vector<Part> send;
   if (!shape.in_place) send = parts_of(input.arrangement(), shape.send_counts, shape.send_offsets, sizeof(T));
   const std::vector<Part> recv = parts_of(output.arrangement(), shape.recv_counts, shape.recv_offsets, sizeof(T));
-  Exchange made(Kind::alltoallw, input.data(), send, output.data(), recv);
+  PartsCall made(Kind::alltoallw, input.data(), send, output.data(), recv);
   perform(group, made.call(the_case.algorithm->name, nullptr), the_case.form, hooks);
 }
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "tutti/exchange.hpp"
+#include "tutti/parts.hpp"
 
 #include <string>
 
@@ -18,7 +18,7 @@ std::vector<Count> sizes(std::span<const Part> parts) {
 
 }  // namespace
 
-Exchange::Exchange(Kind kind, const void* in, std::span<const Part> send, void* out, std::span<const Part> recv)
+PartsCall::PartsCall(Kind kind, const void* in, std::span<const Part> send, void* out, std::span<const Part> recv)
     : input_(Layout::mixed(send)), output_(Layout::mixed(recv)), send_counts_(sizes(send)), recv_counts_(sizes(recv)) {
   call_.kind = kind;
   call_.in_place = send.empty() && !recv.empty();
@@ -30,7 +30,7 @@ Exchange::Exchange(Kind kind, const void* in, std::span<const Part> send, void* 
   call_.recv_counts = recv_counts_;
 }
 
-void Exchange::expect_inside(const char* which, std::span<const Part> parts, std::size_t bytes) const {
+void PartsCall::expect_inside(const char* which, std::span<const Part> parts, std::size_t bytes) const {
   for (std::size_t i = 0; i < parts.size(); ++i) {
     const Layout& layout = parts[i].layout;
     const Count begin = parts[i].offset + layout.begin(), end = parts[i].offset + layout.end();

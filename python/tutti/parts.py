@@ -10,7 +10,7 @@ from tutti.requests import Persistent, Request
 _ALLTOALLW = 16
 
 
-class Exchanges:
+class Parts:
     """The part of `Group` that takes a list of arrays, one per rank."""
 
     __slots__ = ()

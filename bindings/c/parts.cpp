@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Collectives in which every pair of ranks has layouts of its own.
-#include "tutti/exchange.hpp"
+#include "tutti/parts.hpp"
 
 #include <vector>
 
@@ -30,15 +30,15 @@ std::vector<Part> parts_of(Kind kind, const Side& side, std::size_t partners) {
 
 /// Describes the call and has `work(group, call)` do it.
 template <class Work>
-tutti_status exchange(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
-                      const Side& recv, Work work) {
+tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
+                         const Side& recv, Work work) {
   return guarded([&] {
     const tutti_group_handle& handle = handle_of(group);
     const auto partners = static_cast<std::size_t>(handle.group.size());
     std::vector<Part> sent;
     const bool in_place = in == TUTTI_IN_PLACE;
     if (!in_place) sent = parts_of(kind, send, partners);
-    Exchange made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners));
+    PartsCall made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners));
     work(handle.group, made.call(handle.algorithms[static_cast<std::size_t>(kind)], caller));
   });
 }
@@ -47,27 +47,28 @@ tutti_status exchange(const void* caller, tutti_group group, Kind kind, const vo
 
 tutti_status tutti_alltoallw(tutti_group group, const void* in, const int64_t* send_offsets, const tutti_layout* send,
                              void* out, const int64_t* recv_offsets, const tutti_layout* recv) {
-  return exchange(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                  {recv_offsets, recv}, [](const Group& on, const Call& call) { on.run(call); });
+  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [](const Group& on, const Call& call) { on.run(call); });
 }
 
 tutti_status tutti_ialltoallw(tutti_group group, const void* in, const int64_t* send_offsets, const tutti_layout* send,
                               void* out, const int64_t* recv_offsets, const tutti_layout* recv,
                               tutti_request* request) {
-  return exchange(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                  {recv_offsets, recv}, [request](const Group& on, const Call& call) {
-                    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
-                    new (static_cast<void*>(request)) Request(on.start(call));
-                  });
+  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [request](const Group& on, const Call& call) {
+                       if (request == nullptr)
+                         refuse("nowhere to put the request; pass the address of a tutti_request");
+                       new (static_cast<void*>(request)) Request(on.start(call));
+                     });
 }
 
 tutti_status tutti_alltoallw_init(tutti_group group, const void* in, const int64_t* send_offsets,
                                   const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                   const tutti_layout* recv, tutti_persistent* persistent) {
-  return exchange(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                  {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
-                    if (persistent == nullptr)
-                      refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-                    new (static_cast<void*>(persistent)) Persistent(on.init(call));
-                  });
+  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
+                       if (persistent == nullptr)
+                         refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+                       new (static_cast<void*>(persistent)) Persistent(on.init(call));
+                     });
 }

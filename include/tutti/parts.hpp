@@ -16,19 +16,19 @@ namespace tutti {
 /// What a call of alltoallw points to: send[j] lies in `in` and goes to the j-th partner, recv[i] lies in `out` and
 /// comes from the i-th. An empty `send`, with parts to receive: in place, what recv names is also what is sent.
 /// Throws Error (usage) for layouts that are none.
-class TUTTI_API Exchange {
+class TUTTI_API PartsCall {
  public:
-  Exchange(Kind kind, const void* in, std::span<const Part> send, void* out, std::span<const Part> recv);
+  PartsCall(Kind kind, const void* in, std::span<const Part> send, void* out, std::span<const Part> recv);
   /// The same of memory whose end is known. Throws Error (usage) for parts that do not lie in it.
   template <std::ranges::contiguous_range In, std::ranges::contiguous_range Out>
-  Exchange(Kind kind, const In& in, std::span<const Part> send, Out& out, std::span<const Part> recv)
-      : Exchange(kind, static_cast<const void*>(std::ranges::data(in)), send,
-                 static_cast<void*>(std::ranges::data(out)), recv) {
+  PartsCall(Kind kind, const In& in, std::span<const Part> send, Out& out, std::span<const Part> recv)
+      : PartsCall(kind, static_cast<const void*>(std::ranges::data(in)), send,
+                  static_cast<void*>(std::ranges::data(out)), recv) {
     expect_inside("in", send, std::as_bytes(std::span(in)).size());
     expect_inside("out", recv, std::as_writable_bytes(std::span(out)).size());
   }
-  Exchange(const Exchange&) = delete;
-  Exchange& operator=(const Exchange&) = delete;
+  PartsCall(const PartsCall&) = delete;
+  PartsCall& operator=(const PartsCall&) = delete;
 
   const Call& call(std::string_view algorithm, const void* site) {
     call_.algorithm = algorithm;
