@@ -66,8 +66,17 @@ tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t cou
   });
 }
 
-tutti_status tutti_node(tutti_group group, tutti_group* node) {
-  return give(node, [&] { return handle_of(group).group.node(); });
+tutti_status tutti_create(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part) {
+  const void* const caller = __builtin_return_address(0);
+  return give(part, [&] {
+    if (count < 0 || (count > 0 && ranks == nullptr))
+      refuse("tutti_create: the list of ranks is NULL or its length negative");
+    return handle_of(group).group.create({ranks, static_cast<std::size_t>(count)}, caller);
+  });
+}
+
+tutti_status tutti_split_by_host(tutti_group group, int key, tutti_group* host) {
+  return give(host, [&] { return handle_of(group).group.split_by_host(key); });
 }
 
 tutti_status tutti_reproducible(tutti_group group, tutti_group* same) {

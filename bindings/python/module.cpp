@@ -139,7 +139,15 @@ void define_group(nb::module_& module) {
       .def(
           "dup", [](const Group& self) { return some(without_gil([&] { return self.dup(); })); }, "Collective.")
       .def(
-          "node", [](const Group& self) { return some(without_gil([&] { return self.node(); })); }, "Collective.")
+          "split_by_host",
+          [](const Group& self, int key) { return some(without_gil([&] { return self.split_by_host(key); })); },
+          "Collective.")
+      .def(
+          "create",
+          [](const Group& self, const std::vector<Rank>& ranks) {
+            return some(without_gil([&] { return self.create(ranks); }));
+          },
+          "Called by the ranks listed alone.")
       .def(
           "subgroup",
           [](const Group& self, const std::vector<Rank>& ranks) {

@@ -31,8 +31,14 @@ enum class Kind : std::uint8_t {
   scan,
   exscan,
   alltoallw,
+  neighbor_allgather,
+  neighbor_allgatherv,
+  neighbor_alltoall,
+  neighbor_alltoallv,
+  sparse_exchange,  ///< Matched as the others are, but made by the engine's mailbox and not by a plan.
 };
-inline constexpr int kinds = 17;
+inline constexpr int kinds = 21;              ///< Those that have plans.
+inline constexpr int operations = kinds + 1;  ///< With sparse_exchange.
 
 /// Whether sums of floating-point numbers are rounded once, and over what.
 enum class Exactness : std::uint8_t {
@@ -43,7 +49,7 @@ enum class Exactness : std::uint8_t {
 
 /// A call. Counts and offsets are in elements of `element` bytes. All ranks agree on kind, type, count, root, reduction
 /// and algorithm; the counts of the v-forms are each rank's own (those of allgatherv and reduce_scatter are
-/// agreed).
+/// agreed). Those of the neighbor_ forms stand one for each neighbour, and not one for each rank.
 /// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
 struct Call {
   Kind kind = Kind::barrier;

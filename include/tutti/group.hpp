@@ -99,8 +99,11 @@ class TUTTI_API Group {
   Group dup() const;
   /// The ranks listed, in that order; collective over this group, with the same list on all. Empty for those not in it.
   Group subgroup(std::span<const Rank> ranks) const;
-  /// The ranks on this rank's host. Collective.
-  Group node() const;
+  /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
+  /// order on those ranks.
+  Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
+  /// The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective.
+  Group split_by_host(int key = 0) const;
   /// The same group, whose sums of floating-point and complex numbers are rounded once: the same bits whatever the
   /// algorithm, the order and the hosts, in all reductions by `sum` and all their forms. The groups made from it are
   /// like it. Local; both may be used in turn, but all ranks use the same one for a call. See docs/reproducible.md.
@@ -423,7 +426,7 @@ class TUTTI_API Group {
 
   const std::shared_ptr<job::Member>& member() const { return member_; }
 
- private:
+ protected:
   template <class B>
   static Count length(const B& buffer) {
     return detail::length(buffer);
@@ -483,10 +486,13 @@ class TUTTI_API Group {
                     std::span<const Count> recv_offsets, Rank root, const Options& options) const;
   /// Throws Error (usage) when a buffer has another length than the collective needs.
   static void expect_length(Kind kind, const char* which, Count length, Count needed);
+  /// The same when a rank is listed twice or is none of the group.
+  void expect_members(std::span<const Rank> ranks) const;
   /// The same when a block does not lie in its buffer.
   void expect_blocks(Kind kind, const char* which, Count length, std::span<const Count> counts,
                      std::span<const Count> offsets) const;
 
+ private:
   std::shared_ptr<job::Member> member_;
   bool reproducible_ = false;
 };

@@ -54,9 +54,16 @@ class Group(Collectives, Parts, Sums, Objects):
         """The same ranks with an order of operations of their own. Collective."""
         return Group(self._handle.dup())
 
-    def node(self) -> Group:
-        """The ranks on this rank's host. Collective."""
-        return Group(self._handle.node())
+    def split_by_host(self, key: int = 0) -> Group:
+        """The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective."""
+        return Group(self._handle.split_by_host(key))
+
+    def create(self, ranks: Sequence[int]) -> Group:
+        """As `subgroup`, but only the ranks listed call it; the others need not know.
+
+        Lists that share ranks are made in the same order on those ranks. Agreed among those listed: the list.
+        """
+        return Group(self._handle.create([int(rank) for rank in ranks]))
 
     def reproducible(self) -> Group:
         """The same group, whose sums of floating-point and complex numbers are rounded once. Local.

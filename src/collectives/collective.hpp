@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "collectives/neighbors.hpp"
 #include "plan/builder.hpp"
 #include "plan/contract.hpp"
 #include "plan/plan.hpp"
@@ -35,10 +36,13 @@ struct Parameters {
 ///   alltoallw             alltoallv of bytes: layouts and types are between the packed stream and memory
 ///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
 ///               scatterv's output recv_counts[0].
+///   neighbor_allgather    input[count] -> output[sources*count]
+///   neighbor_alltoall     input[destinations*count] -> output[sources*count]; v-forms: counts and offsets per
+///   neighbour
 /// In place: the input is not there; this rank's contribution already lies where the result will be
 /// (reduce, gather: on the root alone; scatter: the root's block stays in its input; allgather, gather: at its block;
 /// alltoall: the whole output is input too; reduce_scatter(_block): the whole input lies in the output, and the result
-/// goes to its beginning).
+/// goes to its beginning; the neighbor_ forms have no such form).
 struct Shape {
   Rank rank = 0;
   Rank size = 1;
@@ -48,6 +52,9 @@ struct Shape {
   bool commutative = true;  ///< agreed
   /// v-forms; own, except the recv_counts of allgatherv and reduce_scatter, which are agreed.
   std::span<const Count> send_counts{}, send_offsets{}, recv_counts{}, recv_offsets{};
+  /// neighbor_ forms: this rank's edges, own; and the most destinations that any rank has, agreed.
+  std::span<const Edge> sources{}, destinations{};
+  std::int32_t widest = 0;
   Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
   Count large_cell = 0;  ///< Elements that fit a large cell.
   Parameters parameters{};
@@ -82,9 +89,11 @@ struct Problem {
   bool in_place = false;
   bool commutative = true;
   /// v-forms: gatherv, scatterv, allgatherv, reduce_scatter: [size] counts; alltoallv, alltoallw: [size*size], row =
-  /// sender.
+  /// sender; neighbor_allgatherv: [size]; neighbor_alltoallv: [size], edge e of rank r has counts[(r + e) % size].
   std::vector<Count> counts{};
   Count gap = 0;  ///< v-forms but reduce_scatter: unused elements between blocks, so that offsets are not just sums.
+  std::vector<Neighbors> neighbors{};  ///< neighbor_ forms: [size]
+  Lattice lattice{};                   ///< If they are a grid's: that grid.
   Count small_cell = 16, large_cell = 256;
   Parameters parameters{};
   bool operator==(const Problem&) const = default;
@@ -105,6 +114,8 @@ const Collective& get(Kind kind);
 std::span<const Algorithm> algorithms();
 /// Whether all ranks know the counts of this v-form.
 constexpr bool agrees_on_counts(Kind kind) { return kind == Kind::allgatherv || kind == Kind::reduce_scatter; }
+/// Whether it takes place along the edges of a graph.
+constexpr bool has_neighbors(Kind kind) { return kind >= Kind::neighbor_allgather && kind <= Kind::neighbor_alltoallv; }
 /// Whether the blocks of this v-form may lie apart from each other.
 constexpr bool has_gaps(Kind kind) { return kind != Kind::reduce_scatter; }
 /// Whether its counts are one for each pair of ranks.
@@ -116,7 +127,7 @@ const Collective* find(std::string_view name);
 /// Where a rank's output holds data before the collective: in place, and the root's of bcast.
 std::vector<plan::Slice> output_before(Kind kind, const Shape& shape);
 
-/// The shapes of all ranks of a problem. The object owns the count arrays that the shapes point to.
+/// The shapes of all ranks of a problem. The object owns the arrays that the shapes point to.
 class Shapes {
  public:
   explicit Shapes(const Problem& problem);
@@ -125,6 +136,7 @@ class Shapes {
 
  private:
   std::vector<std::vector<Count>> arrays_;
+  std::vector<Neighbors> neighbors_;
   std::vector<Shape> shapes_;
 };
 

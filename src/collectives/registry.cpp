@@ -41,6 +41,14 @@ constexpr Collective collectives[kinds] = {
      &exscan::contract},
     {Kind::alltoallw, "alltoallw", "Everybody hands everybody a block of any size, type and layout.", no, no, varying,
      &alltoallw::contract},
+    {Kind::neighbor_allgather, "neighbor_allgather", "Blocks of one size are collected from all neighbours.", no, no,
+     no, &neighbor_allgather::contract},
+    {Kind::neighbor_allgatherv, "neighbor_allgatherv", "Blocks of any size are collected from all neighbours.", no, no,
+     varying, &neighbor_allgatherv::contract},
+    {Kind::neighbor_alltoall, "neighbor_alltoall", "Everybody hands each neighbour a block of one size.", no, no, no,
+     &neighbor_alltoall::contract},
+    {Kind::neighbor_alltoallv, "neighbor_alltoallv", "Everybody hands each neighbour a block of any size.", no, no,
+     varying, &neighbor_alltoallv::contract},
 };
 
 constexpr Algorithm registered[] = {
@@ -58,6 +66,7 @@ bool fits(const Shape& shape, Kind kind, Count cell) {
     return !shape.recv_counts.empty() &&
            std::accumulate(shape.recv_counts.begin(), shape.recv_counts.end(), Count{0}) <= cell;
   if (kind == Kind::reduce_scatter_block) return shape.size * shape.count <= cell;
+  if (kind == Kind::neighbor_alltoall) return shape.widest * shape.count <= cell;
   return !get(kind).varying && shape.count <= cell;
 }
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
 #include <utility>
 
 #include "collectives/specification.hpp"
@@ -67,12 +68,37 @@ void add_matrix(const Problem& problem, std::vector<Shape>& shapes, Keeper& keep
   }
 }
 
+void add_edges(const std::vector<Neighbors>& neighbors, std::vector<Shape>& shapes) {
+  std::size_t widest = 0;
+  for (const Neighbors& one : neighbors) widest = std::max(widest, one.destinations.size());
+  for (Shape& shape : shapes) {
+    const Neighbors& mine = neighbors.at(static_cast<std::size_t>(shape.rank));
+    shape.sources = mine.sources;
+    shape.destinations = mine.destinations;
+    shape.widest = static_cast<std::int32_t>(widest);
+  }
+}
+
+void add_edge_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper& keeper) {
+  for (Shape& shape : shapes) {
+    const Blocks sent = keep(keeper, sent_to_neighbors(problem, shape.rank));
+    const Blocks received = keep(keeper, received_from_neighbors(problem, shape.rank));
+    shape.send_counts = sent.counts;
+    if (problem.kind == Kind::neighbor_alltoallv) shape.send_offsets = sent.offsets;
+    shape.recv_counts = received.counts;
+    shape.recv_offsets = received.offsets;
+  }
+}
+
 }  // namespace
 
-Shapes::Shapes(const Problem& problem) {
+Shapes::Shapes(const Problem& problem) : neighbors_(problem.neighbors) {
   for (Rank rank = 0; rank < problem.size; ++rank) shapes_.push_back(common(problem, rank));
   Keeper keeper(arrays_);
-  if (is_matrix(problem.kind))
+  if (has_neighbors(problem.kind)) add_edges(neighbors_, shapes_);
+  if (has_neighbors(problem.kind) && get(problem.kind).varying)
+    add_edge_blocks(problem, shapes_, keeper);
+  else if (is_matrix(problem.kind))
     add_matrix(problem, shapes_, keeper);
   else if (get(problem.kind).varying)
     add_blocks(problem, shapes_, keeper);

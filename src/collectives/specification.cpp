@@ -34,6 +34,21 @@ Layout blocks_of_matrix(const Problem& problem, CountOf count_of) {
   return lay_out(std::move(counts), problem.gap);
 }
 
+/// Elements that `rank` sends along its edge `slot`.
+Count along_edge(const Problem& problem, Rank rank, std::int32_t slot) {
+  if (!get(problem.kind).varying) return problem.count;
+  const Rank at = problem.kind == Kind::neighbor_alltoallv ? (rank + slot) % problem.size : rank;
+  return problem.counts.at(static_cast<std::size_t>(at));
+}
+
+bool gathers(const Problem& problem) {
+  return problem.kind == Kind::neighbor_allgather || problem.kind == Kind::neighbor_allgatherv;
+}
+
+const Neighbors& neighbors_of(const Problem& problem, Rank rank) {
+  return problem.neighbors.at(static_cast<std::size_t>(rank));
+}
+
 }  // namespace
 
 Layout blocks_of_all(const Problem& problem) {
@@ -47,6 +62,40 @@ Layout sent_by(const Problem& problem, Rank rank) {
 
 Layout received_by(const Problem& problem, Rank rank) {
   return blocks_of_matrix(problem, [&](Rank other) { return from_matrix(problem, other, rank); });
+}
+
+Layout sent_to_neighbors(const Problem& problem, Rank rank) {
+  std::vector<Count> counts;
+  const auto edges = gathers(problem) ? 1 : static_cast<std::int32_t>(neighbors_of(problem, rank).destinations.size());
+  for (std::int32_t slot = 0; slot < edges; ++slot) counts.push_back(along_edge(problem, rank, slot));
+  return lay_out(std::move(counts), gathers(problem) ? 0 : problem.gap);
+}
+
+Layout received_from_neighbors(const Problem& problem, Rank rank) {
+  std::vector<Count> counts;
+  for (const Edge& edge : neighbors_of(problem, rank).sources)
+    counts.push_back(edge.exists() ? along_edge(problem, edge.rank, edge.slot) : along_edge(problem, rank, 0));
+  return lay_out(std::move(counts), problem.gap);
+}
+
+plan::Contract along_edges(const Problem& problem) {
+  plan::Contract contract = nothing(problem);
+  for (Rank rank = 0; rank < problem.size; ++rank) {
+    plan::Promise& promise = contract.ranks[static_cast<std::size_t>(rank)];
+    const Layout mine = sent_to_neighbors(problem, rank), received = received_from_neighbors(problem, rank);
+    promise.input = mine.extent;
+    promise.output = received.extent;
+    for (Rank slot = 0; slot < static_cast<Rank>(mine.counts.size()); ++slot)
+      hold(promise.before, plan::Buffer::input, mine.offset(slot), mine.count(slot), {rank, mine.offset(slot)});
+    const std::vector<Edge>& sources = neighbors_of(problem, rank).sources;
+    for (Rank slot = 0; slot < static_cast<Rank>(sources.size()); ++slot) {
+      const Edge& edge = sources[static_cast<std::size_t>(slot)];
+      if (!edge.exists()) continue;
+      const Count from = gathers(problem) ? 0 : sent_to_neighbors(problem, edge.rank).offset(edge.slot);
+      hold(promise.after, plan::Buffer::output, received.offset(slot), received.count(slot), {edge.rank, from});
+    }
+  }
+  return contract;
 }
 
 plan::Contract nothing(const Problem& problem) {

@@ -25,6 +25,13 @@ Layout blocks_of_all(const Problem& problem);
 Layout sent_by(const Problem& problem, Rank rank);
 Layout received_by(const Problem& problem, Rank rank);
 
+/// neighbor_ forms: the blocks that `rank` sends (neighbor_allgather(v): the one), and those that it receives, by its
+/// edges. Those of edges that lead nowhere have room too.
+Layout sent_to_neighbors(const Problem& problem, Rank rank);
+Layout received_from_neighbors(const Problem& problem, Rank rank);
+/// Every block sent arrives where the other end of its edge says; all else stays as it is.
+plan::Contract along_edges(const Problem& problem);
+
 /// A contract that promises nothing yet.
 plan::Contract nothing(const Problem& problem);
 /// This rank's piece of plain data from `rank`, element `from` on; none when it is empty.
@@ -52,6 +59,10 @@ namespace reduce_scatter_block { plan::Contract contract(const Problem& problem)
 namespace reduce_scatter { plan::Contract contract(const Problem& problem); }
 namespace scan { plan::Contract contract(const Problem& problem); }
 namespace exscan { plan::Contract contract(const Problem& problem); }
+namespace neighbor_allgather { plan::Contract contract(const Problem& problem); }
+namespace neighbor_allgatherv { plan::Contract contract(const Problem& problem); }
+namespace neighbor_alltoall { plan::Contract contract(const Problem& problem); }
+namespace neighbor_alltoallv { plan::Contract contract(const Problem& problem); }
 // clang-format on
 
 }  // namespace tutti::collectives

@@ -75,7 +75,7 @@ std::string text_of(const char (&from)[N]) {
 /// What can be shown of a wait; nothing when it cannot be one.
 std::optional<host::Wait> sound(host::Wait wait, std::int32_t size) {
   if (wait.what > host::Waited::recv || wait.blocked > static_cast<std::uint32_t>(size)) return std::nullopt;
-  if (wait.what == host::Waited::collective && static_cast<std::uint8_t>(wait.call) >= kinds) return std::nullopt;
+  if (wait.what == host::Waited::collective && static_cast<std::uint8_t>(wait.call) >= operations) return std::nullopt;
   const auto listed = std::span(wait.blockers).first(std::min<std::size_t>(wait.blocked, host::Wait::most_blockers));
   if (std::ranges::any_of(listed, [size](Rank rank) { return rank < 0 || rank >= size; })) return std::nullopt;
   wait.set_place(text_of(wait.place));
@@ -107,7 +107,7 @@ Process read_process(int file, const host::Header& header, Rank rank) {
   const host::Life life = found->life.load(std::memory_order_relaxed);  // relaxed here and below: a copy of our own
   process.life = life <= host::Life::dead ? life : host::Life::absent;
   process.pid = std::max(found->pid, 0);
-  process.called = found->last.kind.load(std::memory_order_relaxed) < static_cast<std::uint32_t>(kinds);
+  process.called = found->last.kind.load(std::memory_order_relaxed) < static_cast<std::uint32_t>(operations);
   process.last_context = found->last.context.load(std::memory_order_relaxed);
   process.last_sequence = found->last.sequence.load(std::memory_order_relaxed);
   read_waits(file, place + offsetof(host::Process, waits), header.size, process);
@@ -127,7 +127,7 @@ std::vector<Called> read_calls(std::span<const host::Record> first, std::span<co
                   record.count.load(std::memory_order_relaxed),
                   record.algorithm.load(std::memory_order_relaxed),
                   record.site.load(std::memory_order_relaxed)};
-    if (sequence == 0 || static_cast<std::uint8_t>(called.call) >= kinds) continue;
+    if (sequence == 0 || static_cast<std::uint8_t>(called.call) >= operations) continue;
     calls.push_back(called);
   }
   std::ranges::sort(calls, {}, &Called::sequence);

@@ -52,6 +52,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     transport::Lane lane = transport::Lane::collective;
     std::uint32_t user_tag = 0;
     const void* site = nullptr;
+    std::shared_ptr<Mailbox> mailbox = {};  ///< sparse_exchange's.
     bool kept = false;  ///< The caller keeps the plan and the channel for as long as the operation is there.
   };
   /// The right to start operations, held while a call is made ready and started. Throws Error (usage) when another
@@ -90,6 +91,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void tell(std::vector<host::Wait>& waits, const std::vector<SlowOperation>& slow);
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
   void give_up(const Operation& operation);
+
+  /// A message of a mailbox ended badly: the peer is lost, or called something else.
+  void mailbox_failed(const Operation& operation, Rank peer, bool lost);
 
   LockWord& lock() { return lock_; }
   std::shared_ptr<const Error> broken() const { return broken_; }

@@ -141,7 +141,7 @@ std::string Channel::called(Rank who, std::uint64_t sequence) const {
 
 std::string Channel::describe(const Operation& operation) const {
   const std::string where = " of group " + who_.name + " on rank " + std::to_string(rank());
-  if (operation.user_lane()) return "send or recv" + where;
+  if (operation.user_lane()) return (operation.lane() == transport::Lane::group ? "create" : "send or recv") + where;
   return std::string(base::name(operation.bound().description.kind)) + " #" + std::to_string(operation.sequence()) +
          where;
 }
@@ -173,10 +173,16 @@ void Channel::wrong_signature(const Operation& operation, Rank peer) {
   if (broken_) return;
   const std::string text =
       describe(operation) + " does not match: " +
-      (operation.user_lane()
+      (operation.lane() == transport::Lane::group
+           ? number(peer) + " makes a group of other ranks; create takes the same list on all of them."
+       : operation.user_lane()
            ? "the message from " + number(peer) + " has another element type; send and recv must name the same type."
            : number(peer) + " called another operation, now or before. " + same_calls);
   break_with(std::make_shared<const Error>(Cause::mismatch, text, peer), peer, operation.sequence());
+}
+
+void Channel::mailbox_failed(const Operation& operation, Rank peer, bool lost) {
+  lost ? peer_gone(peer, "is gone") : wrong_signature(operation, peer);
 }
 
 void Channel::counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine) {

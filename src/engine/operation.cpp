@@ -11,6 +11,7 @@
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
+#include "engine/mailbox.hpp"
 
 namespace tutti::engine {
 
@@ -75,6 +76,8 @@ void Operation::reset_steps() {
 
 bool Operation::advance() {
   try {
+    if (mailbox_) [[unlikely]]
+      return advance_mailbox();
     const bool stepped = bound_->in_order ? advance_in_order() : advance_steps();
     return std::exchange(worked_, false) || stepped;
   } catch (const std::bad_alloc&) {
@@ -85,6 +88,13 @@ bool Operation::advance() {
     channel_.broken_off(*this, "the reduction function threw something that is no std::exception", Cause::broken);
   }
   return true;
+}
+
+/// A rank receives until the barrier is over, which it enters when all that it sends has come.
+bool Operation::advance_mailbox() {
+  const bool moved = mailbox_->serve(*this);
+  if (finished() || !mailbox_->delivered()) return moved;
+  return (bound_->in_order ? advance_in_order() : advance_steps()) || moved;
 }
 
 bool Operation::advance_steps() {
@@ -152,6 +162,7 @@ void Operation::cancel_others(Index chosen, Index successor) {
 }
 
 void Operation::finish(Phase phase) {
+  if (mailbox_) mailbox_->withdraw();  // an answer that its receiver has may not be known to be sent yet
   released_ = cells_end_;
   if (bound_->exact && phase == Phase::done) [[unlikely]]
     bound_->exact->end(scratch_.data(), exact_output_);
@@ -165,6 +176,7 @@ void Operation::finish(Phase phase) {
 
 void Operation::withdraw() {
   if (finished()) return;
+  if (mailbox_) mailbox_->withdraw();
   for (transport::Transfer& transfer : transfers_)
     if (transfer.peer >= 0) take_back(transfer);
 }
@@ -176,6 +188,7 @@ void Operation::fail(std::shared_ptr<const Error> error) {
 }
 
 Rank Operation::awaited() const {
+  if (mailbox_) return -1;
   const bool one = bound_->in_order ? !at_end() : blocked_.size() == 1 && ready_.empty();
   if (!one) return -1;
   const Index index = bound_->in_order ? at_ : blocked_.front();
@@ -185,7 +198,9 @@ Rank Operation::awaited() const {
 
 void Operation::blockers(std::vector<Rank>& ranks) const {
   ranks.clear();
-  if (!bound_->in_order)
+  if (mailbox_ && !mailbox_->delivered())
+    mailbox_->blockers(ranks);
+  else if (!bound_->in_order)
     for (const Index index : blocked_) blockers(index, ranks);
   else if (!at_end())
     blockers(at_, ranks);

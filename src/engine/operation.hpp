@@ -19,6 +19,7 @@
 namespace tutti::engine {
 
 class Channel;
+class Mailbox;
 class Operation;
 
 /// The memory of one operation. Unused buffers are null.
@@ -47,7 +48,9 @@ class Operation {
   Channel& channel() const { return channel_; }
   std::uint64_t sequence() const { return sequence_; }
   const Bound& bound() const { return *bound_; }
-  bool user_lane() const { return lane_ == transport::Lane::user; }
+  /// A message of the user's, or one that makes a group: no collective.
+  bool user_lane() const { return lane_ != transport::Lane::collective; }
+  transport::Lane lane() const { return lane_; }
 
   /// A wait gave up: from now on destroying the request breaks the group instead of waiting.
   void remember_timeout() { timed_out_.store(true, std::memory_order_relaxed); }  // relaxed: the waiter's own note
@@ -86,6 +89,7 @@ class Operation {
   bool at_end() const { return at_ == bound_->instructions.size(); }
   std::uint64_t& progress(plan::Index index) { return progress_[bound_->in_order ? 0 : index]; }
   void finish(Phase phase);
+  bool advance_mailbox();
 
   void reset_steps();
   /// Own cells are written only when nobody reads what they held before.
@@ -153,8 +157,9 @@ class Operation {
   std::shared_ptr<const Error> error_;
   base::Descriptor event_;  // made by fileno
   std::atomic<bool> timed_out_{false};
-  std::shared_ptr<Channel> keep_;  // keeps the channel while a request is out
-  Operation* previous_ = nullptr;  // the channel's list of operations in order
+  std::shared_ptr<Mailbox> mailbox_;  // sparse_exchange's: the plan runs when it lets it
+  std::shared_ptr<Channel> keep_;     // keeps the channel while a request is out
+  Operation* previous_ = nullptr;     // the channel's list of operations in order
   Operation* next_ = nullptr;
 
   friend class Engine;

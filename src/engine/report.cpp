@@ -5,6 +5,7 @@
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
+#include "engine/mailbox.hpp"
 #include "host/waits.hpp"
 
 namespace tutti::engine {
@@ -34,7 +35,9 @@ Wait Operation::tell() const {
   Wait told;
   told.context = channel_.who_.context;
   std::vector<Rank> ranks;
-  if (!bound_->in_order)
+  if (mailbox_ && !mailbox_->delivered())
+    mailbox_->blockers(ranks);
+  else if (!bound_->in_order)
     for (const Index index : blocked_) unseen(index, ranks);
   else if (!at_end())
     unseen(at_, ranks);

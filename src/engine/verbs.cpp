@@ -207,7 +207,7 @@ bool Operation::advance_in_order() {
 }
 
 transport::Tag Operation::tag(const Instruction& step) const {
-  if (lane_ == transport::Lane::user) return {channel_.who_.context, 0, user_tag_, lane_};
+  if (user_lane()) return {channel_.who_.context, 0, user_tag_, lane_};
   return {channel_.who_.context, sequence_, step.message, lane_};
 }
 

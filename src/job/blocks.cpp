@@ -12,8 +12,10 @@
 namespace tutti::job {
 namespace {
 
-std::string block(Count length, std::size_t rank) {
-  return std::to_string(length) + " elements of rank " + std::to_string(rank);
+std::string block(const Call& call, std::size_t at) {
+  const bool neighbors = call.kind == Kind::neighbor_allgatherv || call.kind == Kind::neighbor_alltoallv;
+  return std::to_string(call.recv_counts[at]) + " elements of " + (neighbors ? "neighbour " : "rank ") +
+         std::to_string(at);
 }
 
 [[noreturn]] void refuse(const Call& call, const std::string& text) {
@@ -39,10 +41,9 @@ void check_overlap(const Call& call, std::size_t size) {
   std::ranges::sort(order, {}, [&](std::size_t r) { return call.recv_offsets[r]; });
   for (std::size_t i = 1; i < order.size(); ++i)
     if (!apart(call, order[i - 1], order[i]))
-      refuse(call, "the " + block(call.recv_counts[order[i - 1]], order[i - 1]) + " at " +
-                       std::to_string(call.recv_offsets[order[i - 1]]) + " overlap the " +
-                       block(call.recv_counts[order[i]], order[i]) + " at " +
-                       std::to_string(call.recv_offsets[order[i]]) + "; what is received needs a place of its own");
+      refuse(call, "the " + block(call, order[i - 1]) + " at " + std::to_string(call.recv_offsets[order[i - 1]]) +
+                       " overlap the " + block(call, order[i]) + " at " + std::to_string(call.recv_offsets[order[i]]) +
+                       "; what is received needs a place of its own");
 }
 
 void check_own(const Call& call, Count gives, Count takes) {
@@ -74,6 +75,10 @@ void check_blocks(const Call& call, Rank rank, Rank size) {
       return;
     case Kind::allgatherv:
       check_overlap(call, group);
+      return;
+    case Kind::neighbor_allgatherv:
+    case Kind::neighbor_alltoallv:
+      check_overlap(call, call.recv_counts.size());
       return;
     default:
       return;

@@ -40,14 +40,26 @@ std::optional<Duration> Group::time_limit() const {
 
 Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key), reproducible_); }
 Group Group::dup() const { return split(0, rank()); }
-Group Group::node() const { return split(0, rank()); }  // all ranks of a job share one host
+Group Group::split_by_host(int key) const { return split(0, key); }  // all ranks of a job share one host
 
-Group Group::subgroup(std::span<const Rank> ranks) const {
+void Group::expect_members(std::span<const Rank> ranks) const {
   std::set<Rank> seen;
   for (const Rank r : ranks)
     if (r < 0 || r >= size() || !seen.insert(r).second)
       throw Error(Cause::usage, "subgroup of " + name() + ": rank " + std::to_string(r) +
                                     " is listed twice or not in the group of " + std::to_string(size()));
+}
+
+Group Group::create(std::span<const Rank> ranks, const void* site) const {
+  expect_members(ranks);
+  if (std::ranges::find(ranks, rank()) == ranks.end())
+    throw Error(Cause::usage, "create from " + name() + ": rank " + std::to_string(rank()) +
+                                  " is not in the list; only those that are listed call it");
+  return handle(of(member_).create(ranks, site));
+}
+
+Group Group::subgroup(std::span<const Rank> ranks) const {
+  expect_members(ranks);
   const auto mine = std::find(ranks.begin(), ranks.end(), rank());
   const bool in = mine != ranks.end();
   return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
@@ -73,13 +85,13 @@ void Group::run(const Call& call) const {
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
                           const void* site, const Layout* layout) const {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // a send only reads
-  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {tag, site, layout});
+  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {.tag = tag, .site = site, .layout = layout});
 }
 
 Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
                           const void* site, const Layout* layout) const {
   return of(member_).start_message(plan::Verb::recv, static_cast<std::byte*>(data), count, type, element, from,
-                                   {tag, site, layout});
+                                   {.tag = tag, .site = site, .layout = layout});
 }
 
 void Group::finish(Request request) const { of(member_).finish(std::move(request)); }

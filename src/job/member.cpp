@@ -114,6 +114,7 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   engine::Description says;
   says.type = type;
   says.element = static_cast<std::uint32_t>(element);
+  says.agreed_hash = mark.agreed;
   plan::Plan plan = builder.build();
   engine::Layouts layouts;
   if (mark.layout != nullptr) {
@@ -129,7 +130,7 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   return Request(channel_->start(turn, {.bound = bound,
                                         .buffers = {.output = data},
                                         .reduction = {},
-                                        .lane = transport::Lane::user,
+                                        .lane = mark.lane,
                                         .user_tag = mark.tag,
                                         .site = mark.site}));
 }
@@ -196,6 +197,11 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   made.board = static_cast<host::Offset>(answer);
   made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
   return std::make_shared<Member>(runtime_, std::move(made));
+}
+
+void Member::attach(std::shared_ptr<const Topology> topology) {
+  topology_ = std::move(topology);
+  planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()), topology_);
 }
 
 void Member::agree_on_abilities(bool single_copy) {

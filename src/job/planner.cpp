@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -50,8 +51,8 @@ std::vector<Count> side_by_side(std::span<const Count> counts) {
 
 }  // namespace
 
-Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed)
-    : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)) {}
+Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::shared_ptr<const Topology> topology)
+    : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)), topology_(std::move(topology)) {}
 
 Planner::Key::Key(const Call& call) {
   const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
@@ -123,9 +124,40 @@ void Planner::check(const Call& call) const {
                        "; choose another, or pass a function");
     check_exact(call);
   }
-  if (!collective.varying) return;
-  check_varying(call);
-  check_blocks(call, rank_, size_);
+  if (collectives::has_neighbors(call.kind) && (topology_ == nullptr || call.in_place))
+    refuse(call, topology_ == nullptr
+                     ? "this group has no neighbours; make one that has by cartesian, adjacent_graph or graph"
+                     : "it cannot work in place; pass separate buffers");
+  if (collective.varying) {
+    check_varying(call);
+    check_blocks(call, rank_, size_);
+  }
+  if (collectives::has_neighbors(call.kind)) check_neighbors(call);
+}
+
+/// Edges that show this rank both ends, or one end twice.
+void Planner::check_neighbors(const Call& call) const {
+  const collectives::Neighbors& mine = topology_->neighbors;
+  const auto edges = static_cast<Count>(std::max(mine.sources.size(), mine.destinations.size()));
+  if (edges > 0 && call.count > std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / edges)
+    refuse(call, "count " + std::to_string(call.count) + " is too large for " + std::to_string(edges) + " neighbours");
+  if (!collectives::get(call.kind).varying) return;
+  const bool gathers = call.kind == Kind::neighbor_allgatherv;
+  std::map<Rank, Count> given;  // by source, where one gives the same to all
+  if (gathers) given[rank_] = call.send_counts[0];
+  for (std::size_t slot = 0; slot < mine.sources.size(); ++slot) {
+    const collectives::Edge& edge = mine.sources[slot];
+    const Count takes = call.recv_counts[slot];
+    Count gives = takes;
+    if (edge.exists() && gathers)
+      gives = given.try_emplace(edge.rank, takes).first->second;
+    else if (edge.rank == rank_)
+      gives = call.send_counts[static_cast<std::size_t>(edge.slot)];
+    if (gives != takes)
+      refuse(call, "neighbour " + std::to_string(slot) + " is rank " + std::to_string(edge.rank) + ", which gives " +
+                       std::to_string(gives) + " elements as this rank says elsewhere, and not " +
+                       std::to_string(takes) + "; make the counts equal");
+  }
 }
 
 void Planner::check_varying(const Call& call) const {
@@ -144,6 +176,12 @@ void Planner::check_varying(const Call& call) const {
       break;
     case Kind::reduce_scatter:
       receives = group;
+      break;
+    case Kind::neighbor_allgatherv:
+      sends = 1, receives = topology_->neighbors.sources.size();
+      break;
+    case Kind::neighbor_alltoallv:
+      sends = topology_->neighbors.destinations.size(), receives = topology_->neighbors.sources.size();
       break;
     default:
       sends = receives = group;
@@ -208,6 +246,11 @@ Shape Planner::shape(const Call& call) const {
   shape.commutative = call.reduction.op != Op::user || call.reduction.commutative;
   if (collectives::agrees_on_counts(call.kind))
     shape.recv_counts = call.recv_counts.first(static_cast<std::size_t>(size_));
+  if (topology_ != nullptr) {
+    shape.sources = topology_->neighbors.sources;
+    shape.destinations = topology_->neighbors.destinations;
+    shape.widest = topology_->widest;
+  }
   if (agreed_.board) {
     shape.small_cell = static_cast<Count>(host::small_payload / call.element);
     shape.large_cell = static_cast<Count>(host::large_payload / call.element);

@@ -9,6 +9,7 @@
 
 #include "collectives/collective.hpp"
 #include "engine/bound.hpp"
+#include "job/topology.hpp"
 #include "tune/table.hpp"
 #include "tutti/call.hpp"
 
@@ -24,7 +25,7 @@ struct Agreed {
 /// One per group. Used under the group's rule that one thread at a time starts operations: its turn guards this.
 class Planner {
  public:
-  Planner(Rank rank, Rank size, std::string group, Agreed agreed);
+  Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::shared_ptr<const Topology> topology = {});
 
   /// Throws Error (usage) for a wrong call, before anything is sent. What it returns stays until the next call.
   const std::shared_ptr<const engine::Bound>& prepare(const Call& call);
@@ -60,6 +61,7 @@ class Planner {
     bool writes = false;
   };
   void check_layouts(const Call& call, const Reach& reach) const;
+  void check_neighbors(const Call& call) const;
   [[noreturn]] void refuse(const Call& call, const std::string& text) const;
   collectives::Shape shape(const Call& call) const;
   std::shared_ptr<const engine::Bound> make(const Call& call);
@@ -74,6 +76,7 @@ class Planner {
   Rank rank_, size_;
   std::string group_;
   Agreed agreed_;
+  std::shared_ptr<const Topology> topology_;  // none: a group without neighbours
   std::array<Entry, 64> cache_;
 };
 

@@ -6,8 +6,10 @@
 #include <string>
 
 #include "engine/engine.hpp"
+#include "engine/mailbox.hpp"
 #include "host/segment.hpp"
 #include "job/planner.hpp"
+#include "job/topology.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti::job {
@@ -68,14 +70,25 @@ class Member : public std::enable_shared_from_this<Member> {
     std::uint32_t tag = 0;
     const void* site = nullptr;
     const Layout* layout = nullptr;  ///< Where its elements lie; null: side by side.
+    transport::Lane lane = transport::Lane::user;
+    std::uint32_t agreed = 0;  ///< What else sender and receiver must have in common.
   };
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         const Mark& mark);
+  /// sparse_exchange: elements of this type go through the mailbox.
+  Request start_exchange(std::shared_ptr<engine::Mailbox> mailbox, Type type, std::uint32_t element, const void* site);
   /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting). For a
   /// world, before its first operation.
   void agree_on_abilities(bool single_copy);
   /// Collective; see Group::split. nullptr for a negative colour.
   std::shared_ptr<Member> split(int colour, int key);
+  /// Called by these ranks of the group alone, this one among them; see Group::create.
+  std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
+
+  /// Gives a new group its neighbours.
+  void attach(std::shared_ptr<const Topology> topology);
+  /// nullptr for a group without.
+  const Topology* topology() const { return topology_.get(); }
 
  private:
   engine::Channel::Start prepare(const Call& call);
@@ -84,8 +97,9 @@ class Member : public std::enable_shared_from_this<Member> {
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<engine::Channel> channel_;
+  std::shared_ptr<const Topology> topology_;
   Planner planner_;
-  std::uint64_t splits_ = 0;
+  std::uint64_t splits_ = 0, created_ = 0;
 };
 
 /// The name of an algorithm by its position in the registry, for messages.

@@ -56,6 +56,12 @@ class TagTable {
   bool remove(const Node& node) {
     return unlink(bucket(node.peer, node.tag), [&](const Node& other) { return &other == &node; }) != nullptr;
   }
+  /// The first node with this tag, which is from anyone; nullptr when there is none.
+  const Node* first(const Tag& tag) {
+    const Node* node = bucket(-1, tag).first;
+    while (node != nullptr && !(node->tag == tag)) node = node->next;
+    return node;
+  }
   /// The first node with this tag of which `predicate` is true, unlinked; nullptr when there is none.
   template <class Predicate>
   Node* take_if(Peer peer, const Tag& tag, Predicate predicate) {
@@ -76,6 +82,7 @@ class TagTable {
   };
 
   Bucket& bucket(Peer peer, const Tag& tag) {
+    if (tag.from_anyone()) peer = -1;
     const std::uint64_t who = static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 | tag.message;
     const std::uint64_t hash = base::mix(tag.context ^ base::mix(tag.sequence + static_cast<std::uint64_t>(tag.lane)) ^
                                          who * 0x9e3779b97f4a7c15u);
@@ -132,6 +139,12 @@ class Matching {
   Transfer* find(Peer peer, const Tag& tag) { return posted_.take(peer, tag); }
   /// Keeps a message until its receive comes. False when its group was forgotten: the caller drops it.
   bool keep(Message& message);
+
+  /// The first message kept with this tag, which is from anyone.
+  std::optional<Arrival> look(const Tag& tag) {
+    const Message* message = unexpected_.first(tag);
+    return message == nullptr ? std::nullopt : std::optional(Arrival{message->peer, message->size});
+  }
 
   /// Takes a posted receive back; false when it is not posted.
   bool withdraw(Transfer& receive) { return posted_.remove(receive); }

@@ -5,6 +5,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <span>
 #include <string>
 
@@ -15,16 +16,29 @@ namespace tutti::transport {
 /// A process, by its rank in the world.
 using Peer = Rank;
 
-/// Separate streams of one group: collectives, and the user's own send and recv.
-enum class Lane : std::uint8_t { collective, user };
+/// Separate streams of one group: collectives, the user's own send and recv, the making of groups, and the mailbox of
+/// sparse_exchange.
+enum class Lane : std::uint8_t { collective, user, group, mailbox };
+inline constexpr std::uint32_t lanes = 4;
 
 /// What a message is. Equal tags between the same two processes match in order; there are no wildcards.
 struct Tag {
   std::uint64_t context = 0;   ///< The group: hash of parent context, sequence of the split, colour.
   std::uint64_t sequence = 0;  ///< collective: the operation's number in its group; user: 0.
-  std::uint32_t message = 0;   ///< collective: message number in the plan; user: the user's tag.
+  std::uint32_t message = 0;   ///< collective: message number in the plan; user: the user's tag; mailbox: see below.
   Lane lane = Lane::collective;
   bool operator==(const Tag&) const = default;
+
+  /// Its receiver does not know who will send: it looks, then receives what there is.
+  bool from_anyone() const { return lane == Lane::mailbox && message == mail; }
+  /// What goes through a mailbox: messages, and the receivers' words that they have come.
+  static constexpr std::uint32_t mail = 0, receipt = 1;
+};
+
+/// A message that waits for its receive.
+struct Arrival {
+  Peer peer = -1;
+  std::uint64_t size = 0;
 };
 
 /// How far a send or a receive is.
@@ -70,6 +84,8 @@ class Transport {
   virtual void send(Transfer& transfer) = 0;
   /// Starts receiving. May complete at once. Size, tag and signature are checked before a byte is copied.
   virtual void recv(Transfer& transfer) = 0;
+  /// The first message with this tag, which is from anyone, that waits for a receive. Nothing: there is none now.
+  virtual std::optional<Arrival> look(const Tag& tag) = 0;
   /// Takes a pending transfer back: when it returns, nobody reads or writes its bytes any more. A message for a
   /// cancelled receive that arrives later is dropped by `forget`, or stays until the context is forgotten.
   virtual void cancel(Transfer& transfer) = 0;

@@ -120,6 +120,16 @@ exscan        -      -      single_copy
 exscan        -      -      board_pipeline
 exscan        16K    -      recursive_doubling
 exscan        -      -      chain
+neighbor_allgather 96 -     board
+neighbor_allgather - -      single_copy
+neighbor_allgather - -      linear
+neighbor_allgatherv - -     board
+neighbor_allgatherv - -     linear
+neighbor_alltoall 96 -      board
+neighbor_alltoall -  -      single_copy
+neighbor_alltoall -  -      linear
+neighbor_alltoallv - -      board
+neighbor_alltoallv - -      linear
 )";
 
 }  // namespace

@@ -31,7 +31,7 @@ void check_groups(tutti_group world) {
 
   CHECK_OK(tutti_dup(world, &copy));
   check_works(copy, rank, size);
-  CHECK_OK(tutti_node(copy, &node));
+  CHECK_OK(tutti_split_by_host(copy, 0, &node));
   check_works(node, rank, size); /* one machine */
   CHECK_OK(tutti_group_free(&copy));
   check_works(node, rank, size);

@@ -103,7 +103,8 @@ TEST(CheckSweep, AlgorithmsFollowEachOther) {
     const Algorithm& first = algorithms[i / 4];
     const auto plans = [&](const Algorithm& algorithm, Rank root) {
       return build(algorithm,
-                   problem_of(algorithm.kind, sizes[i % 4], get(algorithm.kind).rooted ? root : 0, 16, false, true));
+                   problem_of(algorithm.kind, sizes[i % 4],
+                              get(algorithm.kind).rooted || has_neighbors(algorithm.kind) ? root : 0, 16, false, true));
     };
     for (const Algorithm& second : algorithms) {
       std::vector<std::vector<plan::Plan>> operations;

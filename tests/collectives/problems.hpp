@@ -4,15 +4,17 @@
 
 #include <algorithm>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "../graphs.hpp"
 #include "base/random.hpp"
 #include "collectives/collective.hpp"
 #include "plan/checker.hpp"
 
 namespace tutti::collectives {
 
-inline bool has_in_place(Kind kind) { return kind != Kind::barrier && kind != Kind::bcast; }
+inline bool has_in_place(Kind kind) { return kind != Kind::barrier && kind != Kind::bcast && !has_neighbors(kind); }
 
 /// Every rank has blocks for all, and combines them: a count means more steps than elsewhere.
 inline bool reduces_blocks(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::reduce_scatter_block; }
@@ -26,6 +28,7 @@ inline std::vector<Count> counts_around(const Problem& problem) {
   return counts;
 }
 
+/// `root`: of a rooted collective; for one along edges, which graph.
 inline Problem problem_of(Kind kind, Rank size, Rank root, Count count, bool in_place, bool commutative) {
   Problem problem{
       .kind = kind, .size = size, .root = root, .count = count, .in_place = in_place, .commutative = commutative};
@@ -33,6 +36,7 @@ inline Problem problem_of(Kind kind, Rank size, Rank root, Count count, bool in_
     problem.counts = counts_around(problem);
     problem.gap = count % 3;
   }
+  if (has_neighbors(kind)) give_edges(problem, std::exchange(problem.root, 0));
   return problem;
 }
 
@@ -40,7 +44,9 @@ inline std::string describe(const Algorithm& algorithm, const Problem& problem) 
   return std::string(get(problem.kind).name) + "/" + std::string(algorithm.name) +
          " P=" + std::to_string(problem.size) + " root=" + std::to_string(problem.root) +
          " count=" + std::to_string(problem.count) + (problem.in_place ? " in place" : "") +
-         (problem.commutative ? "" : " not commutative") + " segment=" + std::to_string(problem.parameters.segment) +
+         (problem.commutative ? "" : " not commutative") +
+         (problem.lattice.dims.empty() ? "" : " grid of " + std::to_string(problem.lattice.dims.size())) +
+         " segment=" + std::to_string(problem.parameters.segment) +
          " radix=" + std::to_string(problem.parameters.radix);
 }
 
@@ -65,7 +71,9 @@ template <class Function>
 void for_each_problem(const Algorithm& algorithm, Rank size, Function function) {
   const Collective& collective = get(algorithm.kind);
   std::vector<Rank> roots = {0};
-  if (collective.rooted && size > 17)
+  if (has_neighbors(algorithm.kind))
+    for (Rank variant = 1; variant < graph_variants; ++variant) roots.push_back(variant);
+  else if (collective.rooted && size > 17)
     roots = {0, 1, size / 2, size - 1};
   else if (collective.rooted)
     for (Rank root = 1; root < size; ++root) roots.push_back(root);
@@ -87,7 +95,10 @@ void for_each_problem(const Algorithm& algorithm, Rank size, Function function) 
 inline Problem random_problem(const Algorithm& algorithm, Rank most, base::Random& random) {
   const Collective& collective = get(algorithm.kind);
   const auto size = static_cast<Rank>(1 + random.below(static_cast<std::uint64_t>(most)));
-  const auto root = collective.rooted ? static_cast<Rank>(random.below(static_cast<std::uint64_t>(size))) : 0;
+  const std::uint64_t roots = collective.rooted               ? static_cast<std::uint64_t>(size)
+                              : has_neighbors(algorithm.kind) ? 64
+                                                              : 1;
+  const auto root = static_cast<Rank>(random.below(roots));
   const std::uint64_t large = reduces_blocks(algorithm.kind) ? 100 : 3000;
   Problem problem =
       problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : large)),

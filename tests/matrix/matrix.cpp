@@ -8,10 +8,12 @@
 #include <span>
 #include <stdexcept>
 
+#include "../graphs.hpp"
 #include "arrangement.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
 #include "tutti/parts.hpp"
+#include "tutti/topology.hpp"
 
 namespace tutti::matrix {
 
@@ -135,6 +137,17 @@ void perform(const Group& group, const Call& call, Form form, const Hooks& hooks
   wait(std::move(again));
 }
 
+/// The group with the neighbours of the problem, made by the user's functions.
+Group with_neighbors(const Group& group, const Problem& problem) {
+  if (!collectives::has_neighbors(problem.kind)) return group;
+  if (!problem.lattice.dims.empty()) return cartesian(group, problem.lattice.dims, problem.lattice.periodic);
+  std::vector<Rank> sources, destinations;
+  const collectives::Neighbors& mine = problem.neighbors[static_cast<std::size_t>(group.rank())];
+  for (const collectives::Edge& edge : mine.sources) sources.push_back(edge.rank);
+  for (const collectives::Edge& edge : mine.destinations) destinations.push_back(edge.rank);
+  return adjacent_graph(group, sources, destinations);
+}
+
 /// How a rank's buffer is arranged in a case.
 int arrangement_of(const Case& the_case, Rank rank, int buffer) {
   return the_case.layouts == 0 ? 0 : (rank * 3 + the_case.layouts * 2 + buffer * 4) % arrangements;
@@ -160,8 +173,9 @@ void exchange(const Group& group, const Case& the_case, const Shape& shape, Guar
 }
 
 template <class T>
-void run_typed(const Group& group, const Case& the_case, const Expected& expected, const Reduction& reduction,
+void run_typed(const Group& given, const Case& the_case, const Expected& expected, const Reduction& reduction,
                const Hooks& hooks) {
+  const Group group = with_neighbors(given, the_case.problem);
   const Rank rank = group.rank();
   const plan::Promise& promise = expected.contract.ranks[static_cast<std::size_t>(rank)];
   Guarded<T> input(promise.input, arrangement_of(the_case, rank, 0));
@@ -230,17 +244,26 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
   for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
     if (only && algorithm.kind != *only) continue;
     const collectives::Collective& collective = collectives::get(algorithm.kind);
+    const bool along_edges = collectives::has_neighbors(algorithm.kind);
+    const Rank variants = collective.rooted ? std::min<Rank>(size, roots)
+                          : along_edges     ? std::min<Rank>(collectives::graph_variants, roots + 1)
+                                            : 1;
     std::vector<Case> candidates;
     for (const Form form : {Form::blocking, Form::request, Form::persistent})
-      for (Rank root = 0; root < (collective.rooted ? std::min<Rank>(size, roots) : 1); ++root)
+      for (Rank root = 0; root < variants; ++root)
         for (const bool in_place : {false, true})
           for (const bool commutative : {true, false}) {
-            if (in_place && (algorithm.kind == Kind::barrier || algorithm.kind == Kind::bcast)) continue;
+            if (in_place && (algorithm.kind == Kind::barrier || algorithm.kind == Kind::bcast ||
+                             collectives::has_neighbors(algorithm.kind)))
+              continue;
             if (!commutative && !collective.reduces) continue;
             Case made{{}, &algorithm, form};
             made.problem.kind = algorithm.kind;
             made.problem.size = size;
-            made.problem.root = root;
+            if (along_edges)
+              give_edges(made.problem, root);
+            else
+              made.problem.root = root;
             made.problem.in_place = in_place;
             made.problem.commutative = commutative;
             const std::size_t element = commutative ? sizeof(std::uint64_t) : sizeof(Affine);

@@ -61,7 +61,7 @@ void run(const Group& group, const Case& the_case, const Hooks& hooks = {});
 void run(const Group& group, const Case& the_case, const Expected& expected, const Hooks& hooks = {});
 
 /// All cases for a group: collectives x algorithms x forms x roots x counts x in place x order of reduction.
-/// `roots`: how many roots to try (all when >= size); `only`: of one collective.
+/// `roots`: how many roots to try (all when >= size), and one graph more;  `only`: of one collective.
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
                         std::optional<Kind> only = {});
 

@@ -152,6 +152,7 @@ void forgets_one(const Part& part) {
 
 /// Blocks, or the operands of a reduction, in the wrong order.
 void goes_backwards(const Part& part) {
+  if (tutti::collectives::has_neighbors(part.call.kind)) return part.right();  // such a group has no neighbours
   const Group backwards = part.group.split(0, -part.group.rank());
   if (tutti::collectives::get(part.call.kind).varying) return part.right();  // the ranks' counts would contradict
   Call call = part.call;

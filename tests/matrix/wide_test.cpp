@@ -77,7 +77,9 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Wide,
                          ::testing::Values(Kind::barrier, Kind::bcast, Kind::reduce, Kind::allreduce, Kind::gather,
                                            Kind::gatherv, Kind::scatter, Kind::scatterv, Kind::allgather,
                                            Kind::allgatherv, Kind::alltoall, Kind::alltoallv,
-                                           Kind::reduce_scatter_block, Kind::reduce_scatter, Kind::scan, Kind::exscan));
+                                           Kind::reduce_scatter_block, Kind::reduce_scatter, Kind::scan, Kind::exscan,
+                                           Kind::neighbor_allgather, Kind::neighbor_allgatherv, Kind::neighbor_alltoall,
+                                           Kind::neighbor_alltoallv));
 
 class VeryWide : public ::testing::TestWithParam<Kind> {};
 

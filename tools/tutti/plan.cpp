@@ -64,6 +64,11 @@ Plans build(const Given& given) {
   const auto group = static_cast<std::size_t>(given.ranks);
   if (collective->varying)
     problem.counts.assign(collectives::is_matrix(problem.kind) ? group * group : group, given.count);
+  if (collectives::has_neighbors(problem.kind)) {  // a ring
+    problem.lattice = {{given.ranks}, {true}};
+    for (Rank rank = 0; rank < given.ranks; ++rank)
+      problem.neighbors.push_back(collectives::neighbors(problem.lattice, rank));
+  }
   if (given.root >= given.ranks) throw Error(Cause::usage, "the root is not one of the ranks");
   const collectives::Shapes shapes(problem);
   if (!collectives::applies(*algorithm, shapes[0], true))

@@ -57,7 +57,7 @@ std::string check_timeout(const std::string& text) {
 }
 
 std::string name_collective(std::uint32_t kind) {
-  if (kind >= static_cast<std::uint32_t>(kinds)) return "operation";
+  if (kind >= static_cast<std::uint32_t>(operations)) return "operation";
   return std::string(collectives::get(static_cast<Kind>(kind)).name);
 }
 

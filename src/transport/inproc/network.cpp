@@ -106,6 +106,7 @@ class Port final : public Transport {
   const Capabilities& capabilities() const override { return capabilities_; }
   void send(Transfer& transfer) override;
   void recv(Transfer& transfer) override;
+  std::optional<Arrival> look(const Tag& tag) override;
   void cancel(Transfer& transfer) override;
   bool progress() override;
   void peer_lost(Peer peer) override;
@@ -178,6 +179,11 @@ void Port::recv(Transfer& transfer) {
   }
   state_->happened();
   tell_senders();
+}
+
+std::optional<Arrival> Port::look(const Tag& tag) {
+  const std::lock_guard lock(mine_.mutex);
+  return mine_.matching.look(tag);
 }
 
 void Port::cancel(Transfer& transfer) {

@@ -23,6 +23,7 @@ class Receiver {
            const std::function<void(Peer)>& wake);
 
   void recv(Transfer& transfer);
+  std::optional<Arrival> look(const Tag& tag) { return matching_.look(tag); }
   void cancel(Transfer& transfer);
   /// Reads the rings that have something and one piece of each large message under way; true when anything moved.
   bool progress();

@@ -30,6 +30,7 @@ class Shm final : public Transport {
     receiver_.recv(transfer);
     sender_.flush();
   }
+  std::optional<Arrival> look(const Tag& tag) override { return receiver_.look(tag); }
   void cancel(Transfer& transfer) override {
     if (transfer.state == State::pending && !sender_.cancel(transfer)) receiver_.cancel(transfer);
     sender_.flush();

@@ -11,13 +11,13 @@ namespace {
 bool sound(const Record& record) {
   switch (record.kind) {
     case Kind::eager:
-      return record.length == record.size && record.length <= largest_payload && record.lane <= 1;
+      return record.length == record.size && record.length <= largest_payload && record.lane < lanes;
     case Kind::announce:
-      return record.length == 0 && record.size != 0 && record.lane <= 1 && record.slot < offers;
+      return record.length == 0 && record.size != 0 && record.lane < lanes && record.slot < offers;
     case Kind::fragment:
       return record.length != 0 && record.length <= largest_payload;
     case Kind::withdraw:
-      return record.length == 0 && record.lane <= 1;
+      return record.length == 0 && record.lane < lanes;
     case Kind::go:
     case Kind::finish:
     case Kind::abort:

@@ -61,7 +61,7 @@ def check_groups():
     assert GROUP.split(-1 if RANK == 0 else 0) is None or RANK != 0
     copy = GROUP.dup()
     assert (copy.rank, copy.size) == (RANK, SIZE)
-    assert copy.node().allreduce(1) == SIZE  # one machine
+    assert copy.split_by_host().allreduce(1) == SIZE  # one machine
     ends = GROUP.subgroup([SIZE - 1, 0] if SIZE > 1 else [0])
     assert (ends is None) == (RANK not in (0, SIZE - 1))
     if ends is not None:

@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Groups whose ranks have neighbours: graphs and Cartesian grids, and the collectives along their edges.
+#pragma once
+
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "tutti/group.hpp"
+
+namespace tutti {
+
+/// No rank: beyond the border of a grid, or an edge that leads nowhere.
+inline constexpr Rank none = -1;
+
+/// An edge of a graph.
+struct GraphEdge {
+  Rank source, destination;
+};
+
+/// A group in which each rank has sources, from which it receives, and destinations, to which it sends. Several edges
+/// between two ranks and edges of a rank to itself are edges like others. Blocks stand in the order of the edges; the
+/// block of an edge that leads nowhere is not touched. Buffers must not overlap.
+///
+///     auto grid = tutti::cartesian(tutti::world(), {2, 3}, {true, false});
+///     grid.neighbor_alltoall(faces, halo, face);
+///
+/// Collectives along edges are called by all ranks of the group, in order with its other collectives. A rank reads only
+/// what its sources give: at a fixed number of edges the cost does not grow with the group.
+class TUTTI_API Graph : public Group {
+ public:
+  Graph() = default;
+  /// The same group, seen as a graph. Throws Error (usage) when it has no neighbours.
+  explicit Graph(Group group);
+
+  /// The ranks at the ends of this rank's edges, in the order of the blocks; `none` where an edge leads nowhere.
+  std::vector<Rank> sources() const;
+  std::vector<Rank> destinations() const;
+  /// The same ranks and edges with an order of operations of their own. Collective.
+  Graph dup() const;
+
+  /// Block s of out = the whole in of source s. Agreed: in.size(), type. out.size() = sources * in.size().
+  template <Elements In, Writable Out>
+  void neighbor_allgather(const In& in, Out&& out, Options options = {}) const {
+    run(allgather_call(in, out, options));
+  }
+  template <Elements In, Writable Out>
+  Request ineighbor_allgather(const In& in, Out&& out, Options options = {}) const {
+    return start(allgather_call(in, out, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent neighbor_allgather_init(const In& in, Out&& out, Options options = {}) const {
+    return init(allgather_call(in, out, options));
+  }
+
+  /// Block d of in goes along edge d, block s of out comes along edge s, `count` elements each. Agreed: count, type.
+  template <Elements In, Writable Out>
+  void neighbor_alltoall(const In& in, Out&& out, Count count, Options options = {}) const {
+    run(alltoall_call(in, out, count, options));
+  }
+  template <Elements In, Writable Out>
+  Request ineighbor_alltoall(const In& in, Out&& out, Count count, Options options = {}) const {
+    return start(alltoall_call(in, out, count, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent neighbor_alltoall_init(const In& in, Out&& out, Count count, Options options = {}) const {
+    return init(alltoall_call(in, out, count, options));
+  }
+
+  /// neighbor_allgather with counts[s] elements from source s at offsets[s] of out (empty: side by side). Agreed: type;
+  /// each count is its source's in.size().
+  template <Elements In, Writable Out>
+  void neighbor_allgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
+                           Options options = {}) const {
+    const Count mine = size_of(in);
+    run(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
+  }
+  template <Elements In, Writable Out>
+  Request ineighbor_allgatherv(const In& in, Out&& out, std::span<const Count> counts,
+                               std::span<const Count> offsets = {}, Options options = {}) const {
+    const Count mine = size_of(in);
+    return start(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent neighbor_allgatherv_init(const In& in, Out&& out, std::span<const Count> counts,
+                                      std::span<const Count> offsets = {}, Options options = {}) const {
+    const Count mine = size_of(in);
+    return init(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
+  }
+
+  /// neighbor_alltoall with counts and offsets for each edge (empty offsets: side by side). Agreed: type; each send
+  /// count is the receive count at the other end of its edge.
+  template <Elements In, Writable Out>
+  void neighbor_alltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets,
+                          Out&& out, std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
+                          Options options = {}) const {
+    run(varying_call(Kind::neighbor_alltoallv, in, send_counts, send_offsets, out, recv_counts, recv_offsets, options));
+  }
+  template <Elements In, Writable Out>
+  Request ineighbor_alltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets,
+                              Out&& out, std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
+                              Options options = {}) const {
+    return start(
+        varying_call(Kind::neighbor_alltoallv, in, send_counts, send_offsets, out, recv_counts, recv_offsets, options));
+  }
+  template <Elements In, Writable Out>
+  Persistent neighbor_alltoallv_init(const In& in, std::span<const Count> send_counts,
+                                     std::span<const Count> send_offsets, Out&& out, std::span<const Count> recv_counts,
+                                     std::span<const Count> recv_offsets, Options options = {}) const {
+    return init(
+        varying_call(Kind::neighbor_alltoallv, in, send_counts, send_offsets, out, recv_counts, recv_offsets, options));
+  }
+
+ private:
+  template <class R>
+  static Count size_of(const R& range) {
+    return static_cast<Count>(std::ranges::size(range));
+  }
+  template <class In, class Out>
+  Call allgather_call(const In& in, Out&& out, const Options& options) const {
+    Call made = between(Kind::neighbor_allgather, in, out, options);
+    made.count = size_of(in);
+    expect_length(made.kind, "out", size_of(out), degree_in() * made.count);
+    return made;
+  }
+  template <class In, class Out>
+  Call alltoall_call(const In& in, Out&& out, Count count, const Options& options) const {
+    Call made = between(Kind::neighbor_alltoall, in, out, options);
+    made.count = count;
+    expect_length(made.kind, "in", size_of(in), degree_out() * count);
+    expect_length(made.kind, "out", size_of(out), degree_in() * count);
+    return made;
+  }
+  template <class In, class Out>
+  Call varying_call(Kind kind, const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets,
+                    Out&& out, std::span<const Count> recv_counts, std::span<const Count> recv_offsets,
+                    const Options& options) const {
+    Call made = between(kind, in, out, options);
+    made.send_counts = send_counts;
+    made.send_offsets = send_offsets;
+    made.recv_counts = recv_counts;
+    made.recv_offsets = recv_offsets;
+    if (kind == Kind::neighbor_alltoallv) expect_room(kind, "in", size_of(in), send_counts, send_offsets);
+    expect_room(kind, "out", size_of(out), recv_counts, recv_offsets);
+    return made;
+  }
+  template <class In, class Out>
+  static Call between(Kind kind, const In& in, Out&& out, const Options& options) {
+    Call made = two_buffers(kind, in, out, options);
+    made.in_place = made.input == made.output && made.input != nullptr;  // refused later
+    return made;
+  }
+  Count degree_in() const;
+  Count degree_out() const;
+  /// Throws Error (usage) when a block does not lie in its buffer.
+  static void expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
+                          std::span<const Count> offsets);
+};
+
+/// A Cartesian grid, the last dimension running fastest. Neighbours: for each dimension the one in negative direction,
+/// then the one in positive direction; `none` beyond the border of a dimension that is not periodic. What a rank sends
+/// in negative direction arrives as what the other has from positive direction, also where a periodic dimension has two
+/// ranks (the same neighbour twice) or one (the rank itself).
+class TUTTI_API Grid : public Graph {
+ public:
+  Grid() = default;
+  /// The same group, seen as a grid. Throws Error (usage) when it is none.
+  explicit Grid(Group group);
+
+  std::vector<int> dims() const;
+  std::vector<bool> periodic() const;
+  /// Where a rank, or this one, stands.
+  std::vector<int> coordinates(Rank rank) const;
+  std::vector<int> coordinates() const { return coordinates(rank()); }
+  /// The rank there, around periodic dimensions; `none` outside the others.
+  Rank rank_at(std::span<const int> coordinates) const;
+  Rank rank_at(std::initializer_list<int> coordinates) const {
+    return rank_at(std::span(coordinates.begin(), coordinates.size()));
+  }
+  /// The ranks `by` steps before this one and behind it along a dimension: from whom it receives, and to whom it
+  /// sends, when all data move by so much.
+  struct Shift {
+    Rank source, destination;
+  };
+  Shift shift(int dimension, int by = 1) const;
+  /// The grids that are left when the dimensions that are not kept are cut: this rank's. Collective.
+  Grid sub(const std::vector<bool>& keep) const;
+  /// The same ranks and edges with an order of operations of their own. Collective.
+  Grid dup() const;
+};
+
+/// Sizes of a grid of `size` ranks, as equal as they can be and descending where `dims` has zeros; the others stay.
+/// Local. Throws Error (usage) when they cannot be filled.
+TUTTI_API std::vector<int> dims_create(Rank size, std::vector<int> dims);
+
+/// The first ranks of a group as a grid; empty for ranks that are left over. Collective. Agreed: all arguments.
+/// `periodic`: for each dimension whether it goes around; none: no dimension does. `reorder`: ranks may be numbered
+/// anew, so that neighbours share hosts; all ranks share one host so far, and keep their numbers.
+TUTTI_API Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vector<bool>& periodic = {},
+                         bool reorder = false);
+
+/// A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks.
+/// Of several edges between two ranks the first of one end is the first of the other. Collective; throws Error (usage)
+/// on all ranks when an edge is not named at both ends.
+TUTTI_API Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations);
+
+/// A graph from edges that any rank may give, each once. A rank's edges stand in the order of those who gave them, and
+/// as given. Collective.
+TUTTI_API Graph graph(const Group& group, std::span<const GraphEdge> edges);
+
+}  // namespace tutti

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the algorithms of the neighbor_ forms share: sending along edges, and reading what the sources have published.
+#pragma once
+
+#include <vector>
+
+#include "collectives/board.hpp"
+
+namespace tutti::collectives::edges {
+
+/// What a rank gives: one block to all its destinations, or one to each.
+enum class Gives : std::uint8_t { one, each };
+
+/// Another rank, once, with all the slots of the edges to it.
+struct Other {
+  Rank rank;
+  std::vector<Rank> slots;
+};
+
+/// The other ranks at the ends of these edges, in the order of their first edges: not this rank, and not nobody.
+std::vector<Other> others(const Shape& shape, std::span<const Edge> edges);
+
+/// The block that goes along this rank's edge `slot`.
+Slice outgoing(const Shape& shape, Gives gives, Rank slot);
+
+/// Copies the blocks of edges from this rank to itself.
+void copy_own(Writer& b, const Shape& shape, Gives gives);
+
+/// Every block in a message of its own, all at once.
+plan::Plan linear(const Shape& shape, Gives gives);
+
+/// Everybody makes all it gives visible as one piece, in cell 0 or, when exposed, as it lies in its memory; everybody
+/// copies its own blocks from its sources' pieces, and says so in cell 1 where they were exposed. For agreed counts.
+plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed);
+
+}  // namespace tutti::collectives::edges
