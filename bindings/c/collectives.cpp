@@ -4,32 +4,12 @@
 #include <utility>
 
 #include "base/names.hpp"
-#include "c/guard.hpp"
+#include "c/calls.hpp"
 
 using namespace tutti;
 using namespace tutti::c;
 
 namespace {
-
-// Where a function was called from, for reports of mismatches. Only right in the function itself.
-#define TUTTI_CALLER __builtin_return_address(0)
-
-Call made_by(tutti_group group, Kind kind) {
-  Call call;
-  call.kind = kind;
-  call.algorithm = handle_of(group).algorithms[static_cast<std::size_t>(kind)];
-  return call;
-}
-
-Call typed(tutti_group group, Kind kind, tutti_type type) {
-  Call call = made_by(group, kind);
-  const ElementType element = element_of(type);
-  call.type = element.type;
-  call.element = element.bytes;
-  call.input_layout = element.in;
-  call.output_layout = element.out;
-  return call;
-}
 
 // Whether `block` starts at element `first` of `buffer`: the contribution is in place. Numbers that nobody has checked
 // yet must not overflow, so addresses are compared as integers.
@@ -203,8 +183,11 @@ Count total(std::span<const Count> counts) {
   return sum;
 }
 
+}  // namespace
+
 /// Nobody can know how long a buffer is, but whether there is one.
-void check_buffers(const Call& call, tutti_group group) {
+void tutti::c::check_buffers(const Call& call, tutti_group group) {
+  if (call.kind >= Kind::neighbor_allgather) return check_neighbor_buffers(call, group);
   const bool root = tutti_rank(group) == call.root;
   Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
   Count received = call.recv_counts.empty() ? call.count : total(call.recv_counts);
@@ -226,45 +209,6 @@ void check_buffers(const Call& call, tutti_group group) {
   if (reads && sent > 0 && call.input == nullptr) missing("in");
   if (writes && received > 0 && call.output == nullptr) missing(call.kind == Kind::bcast ? "buffer" : "out");
 }
-
-/// The blocking form. `make` takes references, since a Call points at the caller's counts.
-template <class Make, class... Arguments>
-tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
-  return guarded([&] {
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
-    group->group.run(call);
-  });
-}
-
-/// The i-form.
-template <class Make, class... Arguments>
-tutti_status start(const void* caller, tutti_group group, tutti_request* request, Make make,
-                   const Arguments&... arguments) {
-  return guarded([&] {
-    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
-    new (static_cast<void*>(request)) Request(group->group.start(call));
-  });
-}
-
-/// The persistent form.
-template <class Make, class... Arguments>
-tutti_status init(const void* caller, tutti_group group, tutti_persistent* persistent, Make make,
-                  const Arguments&... arguments) {
-  return guarded([&] {
-    if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
-    new (static_cast<void*>(persistent)) Persistent(group->group.init(call));
-  });
-}
-
-}  // namespace
 
 tutti_status tutti_barrier(tutti_group group) { return run(TUTTI_CALLER, group, barrier_call); }
 tutti_status tutti_ibarrier(tutti_group group, tutti_request* request) {

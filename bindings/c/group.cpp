@@ -9,22 +9,6 @@ using namespace tutti::c;
 
 namespace {
 
-template <class Make>
-tutti_status give(tutti_group* out, Make make) {
-  return guarded([&] {
-    if (out == nullptr) refuse("nowhere to put the group; pass the address of a tutti_group");
-    Group made = make();
-    if (!made) {
-      *out = nullptr;
-      return;
-    }
-    auto handle = std::make_unique<tutti_group_handle>();
-    handle->name = made.name();
-    handle->group = std::move(made);
-    *out = handle.release();
-  });
-}
-
 Kind kind_named(std::string_view collective) {
   for (int i = 0; i < kinds; ++i)
     if (base::name(static_cast<Kind>(i)) == collective) return static_cast<Kind>(i);

@@ -4,6 +4,7 @@
 
 #include <array>
 #include <exception>
+#include <memory>
 #include <new>
 #include <optional>
 #include <string>
@@ -46,6 +47,23 @@ inline tutti_group_handle& handle_of(tutti_group group) {
   if (group == nullptr)
     refuse("the group is NULL; pass one from tutti_world, tutti_split, tutti_dup or tutti_subgroup");
   return *group;
+}
+
+/// Makes a handle of the group that `make` makes; NULL of an empty one.
+template <class Make>
+tutti_status give(tutti_group* out, Make make) {
+  return guarded([&] {
+    if (out == nullptr) refuse("nowhere to put the group; pass the address of a tutti_group");
+    Group made = make();
+    if (!made) {
+      *out = nullptr;
+      return;
+    }
+    auto handle = std::make_unique<tutti_group_handle>();
+    handle->name = made.name();
+    handle->group = std::move(made);
+    *out = handle.release();
+  });
 }
 
 /// The C++ request that lies in a C one: the same pointer.

@@ -19,6 +19,8 @@ Call sum_call(tutti_group group, const void* in, Count count, tutti_type type, v
   call.output = total;
   call.type = element.type;
   call.element = element.bytes;
+  call.input_layout = element.in;
+  call.output_layout = element.out;
   call.count = 1;
   call.own = count;
   call.reduction.op = Op::sum;

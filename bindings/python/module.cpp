@@ -11,6 +11,7 @@
 
 #include "prepared.hpp"
 #include "request.hpp"
+#include "topology.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
 #include "tutti/version.h"
@@ -205,4 +206,5 @@ NB_MODULE(_core, module) {
   define_operation(module);
   define_request(module);
   define_group(module);
+  define_topology(module);
 }

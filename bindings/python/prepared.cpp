@@ -30,7 +30,11 @@ constexpr std::array<std::string_view, kinds> names = {"barrier",
                                                        "reduce_scatter",
                                                        "scan",
                                                        "exscan",
-                                                       "alltoallw"};
+                                                       "alltoallw",
+                                                       "neighbor_allgather",
+                                                       "neighbor_allgatherv",
+                                                       "neighbor_alltoall",
+                                                       "neighbor_alltoallv"};
 
 }  // namespace
 
@@ -79,6 +83,14 @@ Prepared::Prepared(const Group& group, Arguments arguments)
     case Kind::alltoallw:
       prepare_alltoallw();
       return;
+    case Kind::neighbor_allgather:
+    case Kind::neighbor_allgatherv:
+    case Kind::neighbor_alltoall:
+    case Kind::neighbor_alltoallv:
+      prepare_neighbors(Graph(group));
+      break;
+    case Kind::sparse_exchange:
+      refuse("it is not made from a call; use sparse_exchange");
   }
   call_.send_counts = send_counts_;
   call_.send_offsets = send_offsets_;
@@ -160,17 +172,18 @@ void Prepared::expect_room(const Memory& memory, const char* which, const std::v
   for (std::size_t r = 0; r < counts.size(); ++r) {
     if (counts[r] >= 0 && offsets[r] >= 0 && offsets[r] <= memory.count() && counts[r] <= memory.count() - offsets[r])
       continue;
-    refuse("the block of rank " + std::to_string(r) + ", " + std::to_string(counts[r]) + " elements at " +
-           std::to_string(offsets[r]) + ", does not lie in " + which + ", which has " + std::to_string(memory.count()) +
-           " elements");
+    refuse(std::string("the block of ") + (call_.kind >= Kind::neighbor_allgather ? "neighbour " : "rank ") +
+           std::to_string(r) + ", " + std::to_string(counts[r]) + " elements at " + std::to_string(offsets[r]) +
+           ", does not lie in " + which + ", which has " + std::to_string(memory.count()) + " elements");
   }
 }
 
-std::vector<Count> Prepared::counts_of(std::optional<std::vector<Count>>& given, const char* which) const {
+std::vector<Count> Prepared::counts_of(std::optional<std::vector<Count>>& given, const char* which,
+                                       Count needed) const {
   if (!given) refuse(std::string("this rank must pass ") + which);
-  if (given->size() != static_cast<std::size_t>(size_))
-    refuse(std::string(which) + " has " + std::to_string(given->size()) + " numbers and must have one per rank, " +
-           std::to_string(size_));
+  if (given->size() != static_cast<std::size_t>(needed))
+    refuse(std::string(which) + " has " + std::to_string(given->size()) + " numbers and must have one per " +
+           (call_.kind >= Kind::neighbor_allgather ? "neighbour, " : "rank, ") + std::to_string(needed));
   return std::move(*given);
 }
 
@@ -328,6 +341,30 @@ void Prepared::prepare_alltoallw() {
   const std::vector<Part> recv = parts_of(arguments_.recv, Memory::Use::write, "recv", out);
   parts_call_.emplace(call_.kind, in, send, out, recv);
   call_ = parts_call_->call(arguments_.algorithm, nullptr);
+}
+
+void Prepared::prepare_neighbors(const Graph& graph) {
+  const Count sources = graph.degree_in(), destinations = graph.degree_out();
+  hold_send();
+  hold_recv();
+  find_in_place(*send_, *recv_, 0);  // refused by the planner
+  if (call_.kind == Kind::neighbor_allgather || call_.kind == Kind::neighbor_alltoall) {
+    const bool gathers = call_.kind == Kind::neighbor_allgather;
+    call_.count = gathers ? send_->count() : counts_of(arguments_.send_counts, "count", 1)[0];
+    expect(*send_, "send", gathers ? call_.count : destinations * call_.count);
+    expect(*recv_, "recv", sources * call_.count);
+    return;
+  }
+  recv_counts_ = counts_of(arguments_.recv_counts, "recv_counts", sources);
+  recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+  expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
+  if (call_.kind == Kind::neighbor_allgatherv) {
+    send_counts_ = {send_->count()};
+    return;
+  }
+  send_counts_ = counts_of(arguments_.send_counts, "send_counts", destinations);
+  send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+  expect_room(*send_, "send", send_counts_, send_offsets_);
 }
 
 void Prepared::take_operation() {

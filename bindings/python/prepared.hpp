@@ -12,8 +12,8 @@
 
 #include "memory.hpp"
 #include "tutti/call.hpp"
-#include "tutti/group.hpp"
 #include "tutti/parts.hpp"
+#include "tutti/topology.hpp"
 
 namespace tutti::python {
 
@@ -62,7 +62,11 @@ class Prepared {
   void expect(const Memory& memory, const char* which, Count needed) const;
   void expect_room(const Memory& memory, const char* which, const std::vector<Count>& counts,
                    const std::vector<Count>& offsets) const;
-  std::vector<Count> counts_of(std::optional<std::vector<Count>>& given, const char* which) const;
+  /// One number per rank, or for each of `needed` neighbours.
+  std::vector<Count> counts_of(std::optional<std::vector<Count>>& given, const char* which, Count needed) const;
+  std::vector<Count> counts_of(std::optional<std::vector<Count>>& given, const char* which) const {
+    return counts_of(given, which, size_);
+  }
   static std::vector<Count> offsets_of(std::optional<std::vector<Count>>& given, const std::vector<Count>& counts);
 
   void prepare_bcast();
@@ -77,6 +81,7 @@ class Prepared {
   void prepare_alltoallw();
   /// One array per rank, or None; `base`: what their offsets count from.
   std::vector<Part> parts_of(const nanobind::object& arrays, Memory::Use use, const char* which, void*& base);
+  void prepare_neighbors(const Graph& graph);
   void take_operation();
   static void reduce(const void* in, void* inout, Count n, void* context);
 

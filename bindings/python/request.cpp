@@ -73,8 +73,7 @@ void wait(Request& request, Seconds timeout) {
       });
 }
 
-/// Like the C++ destructor of a pending request, but Ctrl-C works.
-static void wait_unasked(Request& request) {
+void wait_unasked(Request& request) {
   try {
     python::wait(request, std::nullopt);
   } catch (nb::python_error& raised) {

@@ -31,6 +31,9 @@ struct Pending {
 /// signal handler raised (KeyboardInterrupt): the request is then still pending, and given up when it is destroyed.
 void wait(Request& request, Seconds timeout);
 
+/// Like the C++ destructor of a pending request, but Ctrl-C works.
+void wait_unasked(Request& request);
+
 /// A started operation in Python's hands: it keeps its buffers alive until it is complete.
 class Started {
  public:

@@ -95,7 +95,7 @@ class TUTTI_API Group {
   /// The ranks with the same colour, ordered by key, then by rank here. Collective. A negative colour: no group
   /// (empty).
   Group split(int colour, int key = 0) const;
-  /// The same ranks with an order of operations of their own. Collective.
+  /// The same ranks, and neighbours if it has some, with an order of operations of their own. Collective.
   Group dup() const;
   /// The ranks listed, in that order; collective over this group, with the same list on all. Empty for those not in it.
   Group subgroup(std::span<const Rank> ranks) const;

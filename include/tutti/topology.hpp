@@ -36,6 +36,9 @@ class TUTTI_API Graph : public Group {
   /// The ranks at the ends of this rank's edges, in the order of the blocks; `none` where an edge leads nowhere.
   std::vector<Rank> sources() const;
   std::vector<Rank> destinations() const;
+  /// How many there are.
+  Count degree_in() const;
+  Count degree_out() const;
   /// The same ranks and edges with an order of operations of their own. Collective.
   Graph dup() const;
 
@@ -150,8 +153,6 @@ class TUTTI_API Graph : public Group {
     made.in_place = made.input == made.output && made.input != nullptr;  // refused later
     return made;
   }
-  Count degree_in() const;
-  Count degree_out() const;
   /// Throws Error (usage) when a block does not lie in its buffer.
   static void expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
                           std::span<const Count> offsets);

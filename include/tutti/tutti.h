@@ -200,8 +200,11 @@ TUTTI_C_API tutti_status tutti_split(tutti_group group, int colour, int key, tut
 TUTTI_C_API tutti_status tutti_dup(tutti_group group, tutti_group* copy);
 /* The `count` ranks listed, in that order; NULL for those not in it. Collective over `group`. Agreed: the list. */
 TUTTI_C_API tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
-/* The ranks on this rank's host. Collective. */
-TUTTI_C_API tutti_status tutti_node(tutti_group group, tutti_group* node);
+/* The same, but called by the ranks listed alone; the others need not know. Lists that share ranks are made in the same
+ * order on those ranks. Agreed among those listed: the list. */
+TUTTI_C_API tutti_status tutti_create(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
+/* The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective. */
+TUTTI_C_API tutti_status tutti_split_by_host(tutti_group group, int key, tutti_group* host);
 /* The same group, whose sums (TUTTI_SUM of floating-point and complex types) are rounded once: the same bits whatever
  * the algorithm, the order and the hosts. Groups made from it are like it. Local. Agreed: which of the two a call uses.
  */
@@ -433,5 +436,7 @@ TUTTI_C_API tutti_status tutti_persistent_free(tutti_persistent* persistent);
 #ifdef __cplusplus
 }
 #endif
+
+#include "tutti/topology.h" /* Grids, graphs, the collectives along their edges, and sparse_exchange. */
 
 #endif

@@ -12,7 +12,9 @@ Start it with ``tutti run -n 4 python program.py``; started alone, it is a world
 
 from tutti import _core
 from tutti.errors import Error, Mismatch, PeerLost, Timeout
+from tutti.exchange import Exchange
 from tutti.group import Group, world
+from tutti.neighbors import Graph, Grid, adjacent_graph, cartesian, dims_create, graph
 from tutti.operations import (
     BAND,
     BOR,
@@ -47,6 +49,9 @@ __all__ = [
     "PROD",
     "SUM",
     "Error",
+    "Exchange",
+    "Graph",
+    "Grid",
     "Group",
     "Mismatch",
     "Operation",
@@ -54,6 +59,10 @@ __all__ = [
     "Persistent",
     "Request",
     "Timeout",
+    "adjacent_graph",
+    "cartesian",
+    "dims_create",
+    "graph",
     "located",
     "op",
     "wait_all",

@@ -7,12 +7,13 @@ from collections.abc import Sequence
 
 from tutti import _core
 from tutti.collectives import Collectives
+from tutti.exchange import Exchanges
 from tutti.objects import Objects
 from tutti.parts import Parts
 from tutti.sums import Sums
 
 
-class Group(Collectives, Parts, Sums, Objects):
+class Group(Collectives, Parts, Exchanges, Sums, Objects):
     """A group of processes and its collectives.
 
     One thread at a time starts operations on a group; any thread may wait. Collectives are called by all ranks of the

@@ -39,7 +39,11 @@ std::optional<Duration> Group::time_limit() const {
 }
 
 Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key), reproducible_); }
-Group Group::dup() const { return split(0, rank()); }
+Group Group::dup() const {
+  Group copy = split(0, rank());
+  if (of(member_).topology() != nullptr) copy.member()->attach(member_->shared_topology());
+  return copy;
+}
 Group Group::split_by_host(int key) const { return split(0, key); }  // all ranks of a job share one host
 
 void Group::expect_members(std::span<const Rank> ranks) const {
@@ -55,7 +59,7 @@ Group Group::create(std::span<const Rank> ranks, const void* site) const {
   if (std::ranges::find(ranks, rank()) == ranks.end())
     throw Error(Cause::usage, "create from " + name() + ": rank " + std::to_string(rank()) +
                                   " is not in the list; only those that are listed call it");
-  return handle(of(member_).create(ranks, site));
+  return handle(of(member_).create(ranks, site), reproducible_);
 }
 
 Group Group::subgroup(std::span<const Rank> ranks) const {

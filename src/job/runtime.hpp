@@ -89,6 +89,7 @@ class Member : public std::enable_shared_from_this<Member> {
   void attach(std::shared_ptr<const Topology> topology);
   /// nullptr for a group without.
   const Topology* topology() const { return topology_.get(); }
+  const std::shared_ptr<const Topology>& shared_topology() const { return topology_; }
 
  private:
   engine::Channel::Start prepare(const Call& call);

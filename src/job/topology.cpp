@@ -111,7 +111,7 @@ std::vector<Rank> Graph::destinations() const { return ends(topology_of(*this).n
 Count Graph::degree_in() const { return static_cast<Count>(topology_of(*this).neighbors.sources.size()); }
 Count Graph::degree_out() const { return static_cast<Count>(topology_of(*this).neighbors.destinations.size()); }
 
-Graph Graph::dup() const { return Graph(with(Group::dup(), topology_of(*this))); }
+Graph Graph::dup() const { return Graph(Group::dup()); }
 
 void Graph::expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
                         std::span<const Count> offsets) {

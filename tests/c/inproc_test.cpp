@@ -23,6 +23,7 @@ TEST_P(CApi, EveryFunction) {
     check_reductions(&handle);
     check_scans(&handle);
     check_persistent(&handle);
+    check_neighbors(&handle);
     check_groups(&handle);
     check_requests(&handle);
     check_errors(&handle);

@@ -20,6 +20,7 @@ int main(void) {
   check_sums(world);
   check_scans(world);
   check_persistent(world);
+  check_neighbors(world);
   check_groups(world);
   check_requests(world);
   check_errors(world);

@@ -119,7 +119,7 @@ contains
     call tutti_allreduce(same, 1, i, TUTTI_SUM)
     call check(i == np, 'another algorithm')
     call tutti_group_free(same)
-    call tutti_node(group, same)
+    call tutti_split_by_host(group, 0, same)
     call tutti_group_free(same)
   end subroutine
 

@@ -17,6 +17,7 @@ from jobs import SIZES, command, run
         "requests.py",
         "persistent.py",
         "layouts.py",
+        "neighbors.py",
         "sums.py",
         "errors.py",
         "unpicklable.py",

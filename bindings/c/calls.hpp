@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One maker of calls, three doors: the blocking, the request and the persistent form of every collective.
+#pragma once
+
+#include <new>
+
+#include "c/guard.hpp"
+
+// Where a function was called from, for reports of mismatches. Only right in the function itself.
+#define TUTTI_CALLER __builtin_return_address(0)
+
+namespace tutti::c {
+
+inline Call made_by(tutti_group group, Kind kind) {
+  Call call;
+  call.kind = kind;
+  call.algorithm = handle_of(group).algorithms[static_cast<std::size_t>(kind)];
+  return call;
+}
+
+inline Call typed(tutti_group group, Kind kind, tutti_type type) {
+  Call call = made_by(group, kind);
+  const ElementType element = element_of(type);
+  call.type = element.type;
+  call.element = element.bytes;
+  call.input_layout = element.in;
+  call.output_layout = element.out;
+  return call;
+}
+
+/// Throws Error (usage) when a buffer that the call needs is NULL.
+void check_buffers(const Call& call, tutti_group group);
+/// The same along the edges of a graph.
+void check_neighbor_buffers(const Call& call, tutti_group group);
+
+/// The blocking form. `make` takes references, since a Call points at the caller's counts.
+template <class Make, class... Arguments>
+tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
+  return guarded([&] {
+    Call call = make(group, arguments...);
+    call.site = caller;
+    check_buffers(call, group);
+    group->group.run(call);
+  });
+}
+
+/// The i-form.
+template <class Make, class... Arguments>
+tutti_status start(const void* caller, tutti_group group, tutti_request* request, Make make,
+                   const Arguments&... arguments) {
+  return guarded([&] {
+    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    Call call = make(group, arguments...);
+    call.site = caller;
+    check_buffers(call, group);
+    new (static_cast<void*>(request)) Request(group->group.start(call));
+  });
+}
+
+/// The persistent form.
+template <class Make, class... Arguments>
+tutti_status init(const void* caller, tutti_group group, tutti_persistent* persistent, Make make,
+                  const Arguments&... arguments) {
+  return guarded([&] {
+    if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+    Call call = make(group, arguments...);
+    call.site = caller;
+    check_buffers(call, group);
+    new (static_cast<void*>(persistent)) Persistent(group->group.init(call));
+  });
+}
+
+}  // namespace tutti::c

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <string>
+#include <vector>
+
+#include "base/names.hpp"
+#include "c/calls.hpp"
+#include "tutti/topology.hpp"
+
+using namespace tutti;
+using namespace tutti::c;
+
+namespace {
+
+Grid grid_of(tutti_group group) { return Grid(handle_of(group).group); }
+
+template <class T>
+std::span<const T> some(const T* array, std::int64_t count, const char* name) {
+  if (count < 0 || (count > 0 && array == nullptr))
+    refuse(std::string(name) + ": the array is NULL or its length negative");
+  return {array, static_cast<std::size_t>(count)};
+}
+
+std::vector<bool> words(std::span<const int> numbers) { return {numbers.begin(), numbers.end()}; }
+
+template <class T, class From>
+void put(const From& from, T* to) {
+  if (to != nullptr) std::ranges::copy(from, to);
+}
+
+template <class T>
+T& place(T* pointer, const char* name) {
+  if (pointer == nullptr) refuse(std::string(name) + ": nowhere to put the answer; pass an address");
+  return *pointer;
+}
+
+Call neighbor_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type) {
+  Call call = typed(group, kind, type);
+  call.input = in;
+  call.output = out;
+  call.count = count;
+  const bool alike = call.input_layout == call.output_layout;  // else one memory may hold both, side by side
+  call.in_place = in == TUTTI_IN_PLACE || (in == out && in != nullptr && alike);
+  return call;
+}
+
+/// One number per edge, or none where the caller gives NULL.
+std::span<const Count> per_edge(Count edges, const int64_t* numbers) {
+  return numbers == nullptr ? std::span<const Count>() : std::span(numbers, static_cast<std::size_t>(edges));
+}
+
+Call allgatherv_call(tutti_group group, const void* in, const int64_t& count, void* out, const int64_t* counts,
+                     const int64_t* offsets, tutti_type type) {
+  Call call = neighbor_call(group, Kind::neighbor_allgatherv, in, out, 0, type);
+  const Count sources = Graph(handle_of(group).group).degree_in();
+  call.send_counts = {&count, 1};
+  call.recv_counts = per_edge(sources, counts);
+  call.recv_offsets = per_edge(sources, offsets);
+  return call;
+}
+
+Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
+                    void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
+  Call call = neighbor_call(group, Kind::neighbor_alltoallv, in, out, 0, type);
+  const Graph graph(handle_of(group).group);
+  call.send_counts = per_edge(graph.degree_out(), send_counts);
+  call.send_offsets = per_edge(graph.degree_out(), send_offsets);
+  call.recv_counts = per_edge(graph.degree_in(), recv_counts);
+  call.recv_offsets = per_edge(graph.degree_in(), recv_offsets);
+  return call;
+}
+
+bool some_positive(std::span<const Count> counts) {
+  return std::ranges::any_of(counts, [](Count count) { return count > 0; });
+}
+
+}  // namespace
+
+void tutti::c::check_neighbor_buffers(const Call& call, tutti_group group) {
+  if (call.input != nullptr && call.output != nullptr) return;
+  const Graph graph(handle_of(group).group);
+  const bool sends = graph.degree_out() > 0 && (call.count > 0 || some_positive(call.send_counts));
+  const bool receives = graph.degree_in() > 0 && (call.count > 0 || some_positive(call.recv_counts));
+  if ((sends && call.input == nullptr) || (receives && call.output == nullptr))
+    refuse(std::string(base::name(call.kind)) + ": " + (sends && call.input == nullptr ? "in" : "out") +
+           " is NULL; pass a buffer");
+}
+
+tutti_status tutti_dims_create(int32_t size, int dimensions, int* dims) {
+  return guarded([&] {
+    const auto given = some(static_cast<const int*>(dims), dimensions, "tutti_dims_create");
+    put(dims_create(size, {given.begin(), given.end()}), dims);
+  });
+}
+
+tutti_status tutti_cartesian(tutti_group group, int dimensions, const int* dims, const int* periodic, int reorder,
+                             tutti_group* grid) {
+  return give(grid, [&] {
+    const auto sizes = some(dims, dimensions, "tutti_cartesian");
+    const std::vector<bool> around = periodic == nullptr ? std::vector<bool>() : words({periodic, sizes.size()});
+    return cartesian(handle_of(group).group, {sizes.begin(), sizes.end()}, around, reorder != 0);
+  });
+}
+
+tutti_status tutti_grid(tutti_group grid, int* dimensions, int* dims, int* periodic) {
+  return guarded([&] {
+    const Grid it = grid_of(grid);
+    place(dimensions, "tutti_grid") = static_cast<int>(it.dims().size());
+    put(it.dims(), dims);
+    put(it.periodic(), periodic);
+  });
+}
+
+tutti_status tutti_coordinates(tutti_group grid, int32_t rank, int* coordinates) {
+  return guarded([&] { put(grid_of(grid).coordinates(rank), &place(coordinates, "tutti_coordinates")); });
+}
+
+tutti_status tutti_rank_at(tutti_group grid, const int* coordinates, int32_t* rank) {
+  return guarded([&] {
+    const Grid it = grid_of(grid);
+    const auto dimensions = static_cast<std::int64_t>(it.dims().size());
+    place(rank, "tutti_rank_at") = it.rank_at(some(coordinates, dimensions, "tutti_rank_at"));
+  });
+}
+
+tutti_status tutti_shift(tutti_group grid, int dimension, int by, int32_t* source, int32_t* destination) {
+  return guarded([&] {
+    const Grid::Shift shift = grid_of(grid).shift(dimension, by);
+    place(source, "tutti_shift") = shift.source;
+    place(destination, "tutti_shift") = shift.destination;
+  });
+}
+
+tutti_status tutti_sub_grid(tutti_group grid, const int* keep, tutti_group* part) {
+  return give(part, [&] {
+    const Grid it = grid_of(grid);
+    return it.sub(words(some(keep, static_cast<std::int64_t>(it.dims().size()), "tutti_sub_grid")));
+  });
+}
+
+tutti_status tutti_adjacent_graph(tutti_group group, int32_t source_count, const int32_t* sources,
+                                  int32_t destination_count, const int32_t* destinations, tutti_group* graph) {
+  return give(graph, [&] {
+    return adjacent_graph(handle_of(group).group, some(sources, source_count, "tutti_adjacent_graph"),
+                          some(destinations, destination_count, "tutti_adjacent_graph"));
+  });
+}
+
+tutti_status tutti_graph(tutti_group group, const tutti_edge* edges, size_t n, tutti_group* graph) {
+  return give(graph, [&] {
+    std::vector<GraphEdge> all;
+    for (const tutti_edge& edge : some(edges, static_cast<std::int64_t>(n), "tutti_graph"))
+      all.push_back({edge.source, edge.destination});
+    return tutti::graph(handle_of(group).group, all);
+  });
+}
+
+tutti_status tutti_degrees(tutti_group graph, int32_t* sources, int32_t* destinations) {
+  return guarded([&] {
+    const Graph it(handle_of(graph).group);
+    place(sources, "tutti_degrees") = static_cast<int32_t>(it.degree_in());
+    place(destinations, "tutti_degrees") = static_cast<int32_t>(it.degree_out());
+  });
+}
+
+tutti_status tutti_neighbors(tutti_group graph, int32_t* sources, int32_t* destinations) {
+  return guarded([&] {
+    const Graph it(handle_of(graph).group);
+    put(it.sources(), sources);
+    put(it.destinations(), destinations);
+  });
+}
+
+tutti_status tutti_neighbor_allgather(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type) {
+  return run(TUTTI_CALLER, graph, neighbor_call, Kind::neighbor_allgather, in, out, count, type);
+}
+tutti_status tutti_ineighbor_allgather(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                       tutti_request* request) {
+  return start(TUTTI_CALLER, graph, request, neighbor_call, Kind::neighbor_allgather, in, out, count, type);
+}
+tutti_status tutti_neighbor_allgather_init(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                           tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, graph, persistent, neighbor_call, Kind::neighbor_allgather, in, out, count, type);
+}
+
+tutti_status tutti_neighbor_alltoall(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type) {
+  return run(TUTTI_CALLER, graph, neighbor_call, Kind::neighbor_alltoall, in, out, count, type);
+}
+tutti_status tutti_ineighbor_alltoall(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                      tutti_request* request) {
+  return start(TUTTI_CALLER, graph, request, neighbor_call, Kind::neighbor_alltoall, in, out, count, type);
+}
+tutti_status tutti_neighbor_alltoall_init(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                          tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, graph, persistent, neighbor_call, Kind::neighbor_alltoall, in, out, count, type);
+}
+
+tutti_status tutti_neighbor_allgatherv(tutti_group graph, const void* in, int64_t count, void* out,
+                                       const int64_t* counts, const int64_t* offsets, tutti_type type) {
+  return run(TUTTI_CALLER, graph, allgatherv_call, in, count, out, counts, offsets, type);
+}
+tutti_status tutti_ineighbor_allgatherv(tutti_group graph, const void* in, int64_t count, void* out,
+                                        const int64_t* counts, const int64_t* offsets, tutti_type type,
+                                        tutti_request* request) {
+  return start(TUTTI_CALLER, graph, request, allgatherv_call, in, count, out, counts, offsets, type);
+}
+tutti_status tutti_neighbor_allgatherv_init(tutti_group graph, const void* in, int64_t count, void* out,
+                                            const int64_t* counts, const int64_t* offsets, tutti_type type,
+                                            tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, graph, persistent, allgatherv_call, in, count, out, counts, offsets, type);
+}
+
+tutti_status tutti_neighbor_alltoallv(tutti_group graph, const void* in, const int64_t* send_counts,
+                                      const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                      const int64_t* recv_offsets, tutti_type type) {
+  return run(TUTTI_CALLER, graph, alltoallv_call, in, send_counts, send_offsets, out, recv_counts, recv_offsets, type);
+}
+tutti_status tutti_ineighbor_alltoallv(tutti_group graph, const void* in, const int64_t* send_counts,
+                                       const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                       const int64_t* recv_offsets, tutti_type type, tutti_request* request) {
+  return start(TUTTI_CALLER, graph, request, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+               recv_offsets, type);
+}
+tutti_status tutti_neighbor_alltoallv_init(tutti_group graph, const void* in, const int64_t* send_counts,
+                                           const int64_t* send_offsets, void* out, const int64_t* recv_counts,
+                                           const int64_t* recv_offsets, tutti_type type, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, graph, persistent, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+              recv_offsets, type);
+}

@@ -1,0 +1,60 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Messages to ranks that do not expect them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+
+import numpy as np
+
+from tutti import _core
+from tutti.errors import Error
+from tutti.requests import Request
+
+
+class Exchange(Request):
+    """A started `Group.sparse_exchange`; its result is what came. Not for `wait_any`."""
+
+    __slots__ = ("_came", "_dtype")
+
+    def __init__(self, handle: _core.Exchange, dtype: np.dtype):
+        """Used by `Group.isparse_exchange`."""
+        super().__init__(handle)
+        self._dtype = dtype
+        self._came: list | None = None
+
+    def wait(self, timeout: float | None = None) -> list[tuple[int, np.ndarray]]:
+        """Waits for the end and returns what came: (rank, array), in the order of the ranks.
+
+        timeout: seconds; None: no limit. Raises `Timeout` when it runs out, and what the operation failed with.
+        """
+        if self._came is None:
+            self._came = [(source, self._elements(data)) for source, data in self._handle.wait(timeout)]
+        return self._came
+
+    def _elements(self, data: bytearray) -> np.ndarray:
+        return np.frombuffer(data, self._dtype) if data else np.empty(0, self._dtype)
+
+
+class Exchanges:
+    """The part of `Group` for messages to ranks that do not expect them."""
+
+    __slots__ = ()
+
+    def sparse_exchange(self, parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype=None):
+        """Hands each parcel to its rank and returns those that came for this one: a list of (rank, array).
+
+        parcels: arrays by rank, or pairs (rank, array), which may name a rank several times. dtype: of all elements;
+        None: that of the parcels, so that a rank without any must say it. Arrays come flat, in the order of the ranks;
+        several of one rank in the order in which it gave them. Collective. Agreed: dtype.
+        """
+        return self.isparse_exchange(parcels, dtype).wait(self._handle.time_limit)
+
+    def isparse_exchange(self, parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype=None) -> Exchange:
+        """Starts a `sparse_exchange`."""
+        pairs = parcels.items() if isinstance(parcels, Mapping) else parcels
+        given = [(int(rank), np.asarray(data, dtype)) for rank, data in pairs]
+        if dtype is None and not given:
+            raise Error("sparse_exchange: a rank that sends nothing must pass dtype, which is the same on all ranks")
+        like = np.empty(0, given[0][1].dtype if dtype is None else dtype)
+        return Exchange(_core.Exchange(self._handle, given, like), like.dtype)
