@@ -20,7 +20,7 @@ class Sums:
     def sum(self, values, *, algorithm: str = ""):
         """Sums all elements of everybody's values and returns the sum, on all ranks.
 
-        It is rounded once: the same bits however the elements are dealt over ranks. values: a contiguous array of
+        It is rounded once: the same bits however the elements are dealt over ranks. values: an array of
         floating-point or complex numbers of any length, also 0. Agreed: type.
         """
         return self._sum(values, algorithm).wait(self._handle.time_limit)[()]

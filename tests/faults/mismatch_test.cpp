@@ -7,6 +7,8 @@
 #include <cstring>
 #include <stdexcept>
 
+#include "../graphs.hpp"
+#include "../matrix/matrix.hpp"
 #include "base/names.hpp"
 #include "base/random.hpp"
 #include "host/board.hpp"
@@ -93,6 +95,7 @@ Problem problem_of(const Algorithm& algorithm, Rank size, Count count) {
   problem.count = algorithm.kind == Kind::barrier ? 0 : count;
   problem.small_cell = tutti::host::small_payload / element;
   problem.large_cell = tutti::host::large_payload / element;
+  if (tutti::collectives::has_neighbors(algorithm.kind)) tutti::collectives::give_edges(problem, 1);  // a ring
   if (!tutti::collectives::get(algorithm.kind).varying) return problem;
   problem.count = 0;
   problem.counts.assign(static_cast<std::size_t>(algorithm.kind == Kind::alltoallv ? size * size : size), count);
@@ -108,6 +111,7 @@ bool usable(const Play& play) {
 std::string provoke(const Group& group, const Play& play) {
   Prepared mine(play.problem, *play.algorithm, group.rank());
   if (play.change) play.change(mine.call);
+  tutti::matrix::give_neighbors(group, play.problem);
   std::string text;
   try {
     group.run(mine.call);

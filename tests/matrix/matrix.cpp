@@ -12,8 +12,8 @@
 #include "arrangement.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
+#include "job/runtime.hpp"
 #include "tutti/parts.hpp"
-#include "tutti/topology.hpp"
 
 namespace tutti::matrix {
 
@@ -137,17 +137,6 @@ void perform(const Group& group, const Call& call, Form form, const Hooks& hooks
   wait(std::move(again));
 }
 
-/// The group with the neighbours of the problem, made by the user's functions.
-Group with_neighbors(const Group& group, const Problem& problem) {
-  if (!collectives::has_neighbors(problem.kind)) return group;
-  if (!problem.lattice.dims.empty()) return cartesian(group, problem.lattice.dims, problem.lattice.periodic);
-  std::vector<Rank> sources, destinations;
-  const collectives::Neighbors& mine = problem.neighbors[static_cast<std::size_t>(group.rank())];
-  for (const collectives::Edge& edge : mine.sources) sources.push_back(edge.rank);
-  for (const collectives::Edge& edge : mine.destinations) destinations.push_back(edge.rank);
-  return adjacent_graph(group, sources, destinations);
-}
-
 /// How a rank's buffer is arranged in a case.
 int arrangement_of(const Case& the_case, Rank rank, int buffer) {
   return the_case.layouts == 0 ? 0 : (rank * 3 + the_case.layouts * 2 + buffer * 4) % arrangements;
@@ -173,9 +162,9 @@ void exchange(const Group& group, const Case& the_case, const Shape& shape, Guar
 }
 
 template <class T>
-void run_typed(const Group& given, const Case& the_case, const Expected& expected, const Reduction& reduction,
+void run_typed(const Group& group, const Case& the_case, const Expected& expected, const Reduction& reduction,
                const Hooks& hooks) {
-  const Group group = with_neighbors(given, the_case.problem);
+  give_neighbors(group, the_case.problem);
   const Rank rank = group.rank();
   const plan::Promise& promise = expected.contract.ranks[static_cast<std::size_t>(rank)];
   Guarded<T> input(promise.input, arrangement_of(the_case, rank, 0));
@@ -228,6 +217,15 @@ void add(std::vector<Case>& list, const Case& the_case, const std::vector<Count>
 }
 
 }  // namespace
+
+void give_neighbors(const Group& group, const Problem& problem) {
+  if (!collectives::has_neighbors(problem.kind)) return;
+  std::size_t widest = 0;
+  for (const collectives::Neighbors& one : problem.neighbors) widest = std::max(widest, one.destinations.size());
+  group.member()->attach(std::make_shared<const job::Topology>(
+      job::Topology{problem.neighbors[static_cast<std::size_t>(group.rank())], static_cast<std::int32_t>(widest),
+                    problem.lattice, !problem.lattice.dims.empty()}));
+}
 
 std::string name(const Case& the_case) {
   const Problem& p = the_case.problem;

@@ -55,6 +55,10 @@ class Expected {
   std::vector<Folded> folded_;
 };
 
+/// Gives this very group the problem's neighbours, so that it, and no group made of it, is the one that breaks. How
+/// users make graphs is tested elsewhere.
+void give_neighbors(const Group& group, const collectives::Problem& problem);
+
 /// Runs the case on this rank and compares every byte of its buffers, guards included, with what the contract says.
 /// Throws std::runtime_error that names the case and the first wrong element.
 void run(const Group& group, const Case& the_case, const Hooks& hooks = {});

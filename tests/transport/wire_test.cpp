@@ -81,7 +81,7 @@ TEST(Wire, refuses_impossible_records) {
   wrong.size = 99;
   EXPECT_TRUE(refused(wrong));
   wrong = record(Kind::eager, 100);
-  wrong.lane = 2;
+  wrong.lane = lanes;
   EXPECT_TRUE(refused(wrong));
   wrong = record(Kind::announce);
   wrong.slot = offers;
