@@ -2,19 +2,12 @@
 /* Grids, graphs, the collectives along their edges in all forms, and sparse_exchange. */
 #include "check.h"
 
-/* A ring: what goes in negative direction arrives from positive direction, also on one and on two ranks. */
-static void check_ring(tutti_group group) {
-  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+/* Who stands where in a ring. */
+static void check_places(tutti_group ring) {
+  const int32_t rank = tutti_rank(ring), size = tutti_size(ring);
   const int32_t before = (rank + size - 1) % size, after = (rank + 1) % size;
-  const int dims[1] = {size}, around[1] = {1};
   int dimensions = 0, got[1] = {0}, periodic[1] = {0}, at[1];
   int32_t sources[2], destinations[2], in_degree, out_degree, other, source;
-  int64_t *in = fresh(4), *out = fresh(4), i;
-  tutti_group ring;
-  tutti_request request;
-  tutti_persistent persistent;
-  int step;
-  CHECK_OK(tutti_cartesian(group, 1, dims, around, 0, &ring));
   CHECK_OK(tutti_grid(ring, &dimensions, got, periodic));
   CHECK(dimensions == 1 && got[0] == size && periodic[0] == 1);
   CHECK_OK(tutti_degrees(ring, &in_degree, &out_degree));
@@ -28,6 +21,20 @@ static void check_ring(tutti_group group) {
   CHECK(other == size - 1);
   CHECK_OK(tutti_shift(ring, 0, 1, &source, &other));
   CHECK(source == before && other == after);
+}
+
+/* A ring: what goes in negative direction arrives from positive direction, also on one and on two ranks. */
+static void check_ring(tutti_group group) {
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  const int32_t before = (rank + size - 1) % size, after = (rank + 1) % size;
+  const int dims[1] = {size}, around[1] = {1};
+  int64_t *in = fresh(4), *out = fresh(4), i;
+  tutti_group ring;
+  tutti_request request;
+  tutti_persistent persistent;
+  int step;
+  CHECK_OK(tutti_cartesian(group, 1, dims, around, 0, &ring));
+  check_places(ring);
 
   for (step = 0; step < 3; ++step) {
     for (i = 0; i < 4; ++i) in[i] = value(rank, i) + step;
