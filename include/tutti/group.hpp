@@ -15,6 +15,7 @@
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
 #include "tutti/export.hpp"
+#include "tutti/options.hpp"
 #include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/request.hpp"
@@ -25,55 +26,6 @@ namespace tutti {
 namespace job {
 class Member;
 }
-
-/// An element with arithmetic of its own; others need a user function (tutti::op).
-template <class T>
-concept Number = type_of<T> != Type::opaque;
-
-/// A built-in reduction.
-struct BuiltIn {
-  Op op;
-};
-inline constexpr BuiltIn sum{Op::sum}, prod{Op::prod}, min{Op::min}, max{Op::max}, land{Op::land}, lor{Op::lor},
-    lxor{Op::lxor}, band{Op::band}, bor{Op::bor}, bxor{Op::bxor}, minloc{Op::minloc}, maxloc{Op::maxloc};
-
-/// A reduction by a function `T f(const T& lower_ranks, const T& higher_ranks)`, which must be associative.
-/// The object must live until the operations that use it are complete.
-template <class F>
-struct Function {
-  F f;
-  bool commutative;
-};
-/// A user's reduction; say so when it does not commute.
-template <class F>
-Function<F> op(F f, bool commutative = true) {
-  return {std::move(f), commutative};
-}
-
-namespace detail {
-
-/// The address of this very place in the program. As a default, it is that of the user's call.
-[[gnu::always_inline]] inline const void* here() {
-#if defined(__x86_64__)
-  const void* place = nullptr;
-  asm volatile("lea 0(%%rip), %0" : "=r"(place));
-  return place;
-#elif defined(__aarch64__)
-  const void* place = nullptr;
-  asm volatile("adr %0, ." : "=r"(place));
-  return place;
-#else
-  return __builtin_return_address(0);
-#endif
-}
-
-}  // namespace detail
-
-/// What one call may choose. The same on all ranks.
-struct Options {
-  std::string_view algorithm = {};    ///< As `tutti plan list` names them; empty: the table chooses.
-  const void* site = detail::here();  ///< Where the call stands, for messages and `tutti why`; each rank's own.
-};
 
 /// A group of processes. A handle: copies mean the same group; the last one gives it back.
 /// One thread at a time may start operations on a group; any thread may wait. Collectives must be called by all ranks
@@ -196,12 +148,12 @@ class TUTTI_API Group {
   /// Floating-point or complex elements. in.size() is each rank's own, also 0. Agreed: type.
   template <Elements In>
   auto sum(const In& in, Options options = {}) const {
-    std::remove_cv_t<std::ranges::range_value_t<In>> total;
+    detail::Value<In> total;
     run(sum_call(in, total, options));
     return total;
   }
   template <Elements In>
-  Request isum(const In& in, std::remove_cv_t<std::ranges::range_value_t<In>>& total, Options options = {}) const {
+  Request isum(const In& in, detail::Value<In>& total, Options options = {}) const {
     return start(sum_call(in, total, options));
   }
 

@@ -52,7 +52,8 @@ Call Group::sum_call(const In& in, T& total, const Options& options) {
                     type_of<T> == Type::complex128,
                 "tutti: sum is for float, double and complex elements");
   Call made = typed<T>(Kind::allreduce, options);
-  made.input = std::ranges::data(in);
+  made.input = detail::address_of(in);
+  made.input_layout = detail::layout_of(in);
   made.output = &total;
   made.reduction = detail::reduction<T>(BuiltIn{Op::sum});
   made.count = 1;

@@ -78,6 +78,9 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
     if (missing[i] == 0) starts.push_back(i);
   in_order = find_in_order();
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
+  const bool mailbox = says.kind == Kind::sparse_exchange;
+  messages = transfers > 0 || mailbox;
+  plain = in_order && how == nullptr && !mailbox && says.op != Op::user;
 }
 
 Bound::Areas Bound::find_areas() const {

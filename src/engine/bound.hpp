@@ -85,8 +85,11 @@ struct Bound {
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.
   bool in_order = false;
-  bool any = false;    ///< Has `after any` edges.
-  bool areas = false;  ///< Writes or reads payloads that are too large for a cell.
+  /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
+  bool plain = false;
+  bool messages = false;  ///< It may wait for a message, and not for cells alone.
+  bool any = false;       ///< Has `after any` edges.
+  bool areas = false;     ///< Writes or reads payloads that are too large for a cell.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
   Layouts layouts;                     ///< Last: what every call reads stays together.
 

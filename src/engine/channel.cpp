@@ -7,7 +7,6 @@
 #include <utility>
 
 #include "engine/engine.hpp"
-#include "engine/mailbox.hpp"
 #include "engine/reduction.hpp"
 #include "host/futex.hpp"
 
@@ -56,7 +55,6 @@ Operation* Channel::begin(const Start& start) {
   operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next_cell_,
                      areas_end_, start.lane, start.user_tag, collective ? chain : signature);
   idle_.pop_back();
-  operation->mailbox_ = start.mailbox;
   if (collective) {
     chains_[next_sequence_++ % chains_.size()] = chain;
     history_ = history;
@@ -72,8 +70,10 @@ Operation* Channel::begin(const Start& start) {
   unrecorded_ = collective ? operation : nullptr;
   // Others wait for what it publishes first; the record is for those who find an error, and for an obituary when a
   // function of the user's does not come back.
-  if (start.reduction.function != nullptr) record();
-  if (start.mailbox) start.mailbox->open(*this, operation->sequence(), chain);
+  if (!start.bound->plain) {
+    if (start.reduction.function != nullptr) record();
+    if (start.mailbox != nullptr) operation->open(*start.mailbox);
+  }
   operation->advance();
   record();
   return operation;
@@ -118,7 +118,7 @@ void Channel::stay(const Operation& operation) {
   // What others need of this rank, and it of them, is seen to while it waits.
   settle();
   if (board_) look_ahead(operation);
-  if (operation.bound().transfers > 0 || operation.mailbox_) return;  // messages need more than this channel's steps
+  if (operation.bound().messages) return;  // messages need more than this channel's steps
   host::Waiting& waiting = engine_.waiting();
   if (waiting.spins_now() > 0) {
     for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
@@ -151,7 +151,6 @@ bool Channel::finish_soon(Operation& operation) {
   if (gone) {
     keep = std::move(operation.keep_);
     operation.keep_bound_.reset();
-    operation.mailbox_.reset();
     operation.event_.reset();
     settle_alone(operation);
   }
@@ -236,7 +235,6 @@ void Channel::drop_finished() {
 void Channel::recycle(Operation* operation) {
   operation->phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: nobody refers to it any more
   operation->keep_bound_.reset();
-  operation->mailbox_.reset();
   operation->event_.reset();
   operation->error_.reset();
   idle_.push_back(operation);

@@ -52,7 +52,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
     transport::Lane lane = transport::Lane::collective;
     std::uint32_t user_tag = 0;
     const void* site = nullptr;
-    std::shared_ptr<Mailbox> mailbox = {};  ///< sparse_exchange's.
+    const std::shared_ptr<Mailbox>* mailbox = nullptr;  ///< sparse_exchange's.
     bool kept = false;  ///< The caller keeps the plan and the channel for as long as the operation is there.
   };
   /// The right to start operations, held while a call is made ready and started. Throws Error (usage) when another

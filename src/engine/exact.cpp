@@ -37,7 +37,6 @@ std::size_t reserve(std::size_t& scratch_bytes, std::size_t bytes) {
 }
 
 Word* words_at(std::byte* place) { return reinterpret_cast<Word*>(place); }
-const Word* words_at(const std::byte* place) { return reinterpret_cast<const Word*>(place); }
 
 }  // namespace
 

@@ -39,33 +39,41 @@ void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& re
   cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells);
   lane_ = lane;
   user_tag_ = user_tag;
-  timed_out_.store(false, std::memory_order_relaxed);  // relaxed: as above, nobody else knows it yet
-  reset_steps();
-  const auto base = [this](plan::Buffer buffer) -> std::byte*& { return bases_[static_cast<std::size_t>(buffer)]; };
+  timed_out_.store(false, std::memory_order_relaxed);                 // relaxed: as above, nobody else knows it yet
   base(plan::Buffer::input) = const_cast<std::byte*>(buffers.input);  // the checker proves it is only read
   base(plan::Buffer::output) = buffers.output;
-  base(plan::Buffer::scratch) = scratch_.data();
-  if (bound_->exact) [[unlikely]]
-    begin_exact(buffers);
+  reset_steps(buffers.own);
   // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
   phase_.store(Phase::pending, std::memory_order_relaxed);
 }
 
-void Operation::begin_exact(const Buffers& buffers) {
-  std::byte*& input = bases_[static_cast<std::size_t>(plan::Buffer::input)];
-  std::byte*& output = bases_[static_cast<std::size_t>(plan::Buffer::output)];
-  const Exact::Ends ends = bound_->exact->begin({input, output}, buffers.own, scratch_.data());
-  exact_output_ = std::exchange(output, ends.output);
-  input = ends.input;
+void Operation::begin_exact(Count own) {
+  const Exact::Ends users{base(plan::Buffer::input), base(plan::Buffer::output)};
+  const Exact::Ends ends = bound_->exact->begin(users, own, scratch_.data());
+  exact_output_ = users.output;
+  base(plan::Buffer::input) = ends.input;
+  base(plan::Buffer::output) = ends.output;
 }
 
-void Operation::reset_steps() {
-  const std::size_t steps = bound_->instructions.size();
+void Operation::open(std::shared_ptr<Mailbox> mailbox) {
+  mailbox_ = std::move(mailbox);
+  mailbox_->open(channel_, sequence_, chain_);
+}
+
+void Operation::reset_steps(Count own) {
   if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
+  base(plan::Buffer::scratch) = scratch_.data();
   if (progress_.empty()) progress_.resize(1);
   at_ = 0;
   progress_[0] = 0;
+  if (bound_->plain) return transfers_.clear();
+  reset_otherwise(own);
+}
+
+void Operation::reset_otherwise(Count own) {
+  if (bound_->exact) begin_exact(own);
   if (bound_->in_order) return transfers_.clear();
+  const std::size_t steps = bound_->instructions.size();
   steps_left_ = steps;
   missing_.assign(bound_->missing.begin(), bound_->missing.end());
   ready_.assign(bound_->starts.begin(), bound_->starts.end());
@@ -76,9 +84,7 @@ void Operation::reset_steps() {
 
 bool Operation::advance() {
   try {
-    if (mailbox_) [[unlikely]]
-      return advance_mailbox();
-    const bool stepped = bound_->in_order ? advance_in_order() : advance_steps();
+    const bool stepped = bound_->plain ? advance_in_order() : advance_otherwise();
     return std::exchange(worked_, false) || stepped;
   } catch (const std::bad_alloc&) {
     channel_.broken_off(*this, "this process has no memory left", Cause::system);
@@ -90,15 +96,21 @@ bool Operation::advance() {
   return true;
 }
 
-/// A rank receives until the barrier is over, which it enters when all that it sends has come.
-bool Operation::advance_mailbox() {
-  const bool moved = mailbox_->serve(*this);
-  if (finished() || !mailbox_->delivered()) return moved;
-  return (bound_->in_order ? advance_in_order() : advance_steps()) || moved;
+bool Operation::advance_otherwise() {
+  bool moved = false;
+  if (mailbox_) {  // a rank receives until the barrier is over, which it enters when all that it sends has come
+    const std::shared_ptr<Mailbox> mailbox = mailbox_;  // the operation gives it up when it fails
+    moved = mailbox->serve(*this);
+    if (finished() || !mailbox->delivered()) return moved;
+  }
+  if (!bound_->in_order) return advance_steps() || moved;
+  const Index before = at_;
+  if (run_in_order()) end();
+  return moved || at_ != before || finished();
 }
 
 bool Operation::advance_steps() {
-  if (steps_left_ == 0) finish(Phase::done);
+  if (steps_left_ == 0) end();
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !finished();) {
     const Index index = blocked_[i];
@@ -139,7 +151,7 @@ void Operation::complete(Index index) {
     ready_.push_back(successor);
     if (bound_->instructions[successor].any) cancel_others(index, successor);
   }
-  if (--steps_left_ == 0) finish(Phase::done);
+  if (--steps_left_ == 0) end();
 }
 
 void Operation::cancel_others(Index chosen, Index successor) {
@@ -161,11 +173,17 @@ void Operation::cancel_others(Index chosen, Index successor) {
   }
 }
 
+void Operation::end() {
+  if (mailbox_) {  // an answer that its receiver has may not be known to be sent yet
+    mailbox_->withdraw();
+    mailbox_.reset();
+  }
+  if (bound_->exact) bound_->exact->end(scratch_.data(), exact_output_);
+  finish(Phase::done);
+}
+
 void Operation::finish(Phase phase) {
-  if (mailbox_) mailbox_->withdraw();  // an answer that its receiver has may not be known to be sent yet
   released_ = cells_end_;
-  if (bound_->exact && phase == Phase::done) [[unlikely]]
-    bound_->exact->end(scratch_.data(), exact_output_);
   // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.
   phase_.store(phase, std::memory_order_release);
   if (event_) {
@@ -184,6 +202,8 @@ void Operation::withdraw() {
 void Operation::fail(std::shared_ptr<const Error> error) {
   if (finished()) return;
   error_ = std::move(error);
+  if (mailbox_) mailbox_->withdraw();
+  mailbox_.reset();
   finish(Phase::failed);
 }
 

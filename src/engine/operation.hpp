@@ -88,10 +88,16 @@ class Operation {
   bool advance_in_order();
   bool at_end() const { return at_ == bound_->instructions.size(); }
   std::uint64_t& progress(plan::Index index) { return progress_[bound_->in_order ? 0 : index]; }
+  /// The part of `advance`, of preparing and of the end that plain plans do not need.
+  [[gnu::noinline]] bool advance_otherwise();
+  [[gnu::noinline]] void reset_otherwise(Count own);
+  [[gnu::noinline]] void end();
+  /// As far as it goes in order; true at the end.
+  bool run_in_order();
   void finish(Phase phase);
-  bool advance_mailbox();
+  void open(std::shared_ptr<Mailbox> mailbox);
 
-  void reset_steps();
+  void reset_steps(Count own);
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target) const;
   /// The last cell that everybody must be done with before this rank writes its cell of that sequence, or that area.
@@ -117,9 +123,10 @@ class Operation {
   bool combine_piece(const Laid& piece, const Instruction& step);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
-  [[gnu::noinline]] void begin_exact(const Buffers& buffers);
+  void begin_exact(Count own);
   bool fetch(const Place& source, std::span<std::byte> to);
   std::byte* address(const Place& place) const;
+  std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }
   host::Cell& cell(Rank owner, std::int32_t number) const;
   std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }
   std::uint64_t word(std::uint64_t sequence) const;
@@ -129,7 +136,7 @@ class Operation {
   const Bound* bound_ = nullptr;
   std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
   std::array<std::byte*, plan::buffer_kinds>
-      bases_{};      // by plan::Buffer; those that are no memory of this process: null
+      bases_{};                        // by plan::Buffer; those that are no memory of this process: null
   std::byte* exact_output_ = nullptr;  // the user's, where the plan has another
   Reduction reduction_;
   std::uint64_t sequence_ = 0;

@@ -196,12 +196,17 @@ bool Operation::poll(Index index) {
   return started ? poll_transfer(step) : run(index);
 }
 
-bool Operation::advance_in_order() {
-  const auto end = static_cast<Index>(bound_->instructions.size());
-  for (const Index before = at_; at_ != end; ++at_) {
-    if (!run(at_)) return at_ != before;
+bool Operation::run_in_order() {
+  for (const auto end = static_cast<Index>(bound_->instructions.size()); at_ != end; ++at_) {
+    if (!run(at_)) return false;
     progress_[0] = 0;
   }
+  return true;
+}
+
+bool Operation::advance_in_order() {
+  const Index before = at_;
+  if (!run_in_order()) return at_ != before;
   finish(Phase::done);
   return true;
 }

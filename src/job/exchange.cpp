@@ -47,8 +47,8 @@ Request Member::start_exchange(std::shared_ptr<engine::Mailbox> mailbox, Type ty
   says.type = type;
   says.element = element;
   const auto bound = std::make_shared<const engine::Bound>(barrier->plan, says);
-  return Request(channel_->start(
-      turn, {.bound = bound, .buffers = {}, .reduction = {}, .site = site, .mailbox = std::move(mailbox)}));
+  return Request(
+      channel_->start(turn, {.bound = bound, .buffers = {}, .reduction = {}, .site = site, .mailbox = &mailbox}));
 }
 
 }  // namespace tutti::job

@@ -10,7 +10,7 @@ plan::Plan board(const Shape& shape) {
   Writer b(shape);
   edges::copy_own(b, shape, edges::Gives::one);
   if (shape.widest == 0) return b.build();
-  b.use(board::Ring::small, 2);
+  b.use(board::block_ring(shape), 2);
   const std::vector<edges::Other> readers = edges::others(shape, shape.destinations);
   const Slice mine = my_input(shape);
   board::Line publishing;

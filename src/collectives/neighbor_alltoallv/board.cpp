@@ -12,13 +12,14 @@ namespace {
 /// Cell k holds the block of its owner's edge k; the one after the widest rank's last says what has been copied.
 class Exchange {
  public:
-  explicit Exchange(const Shape& shape) : shape_(shape), b_(shape), order_(b_, board::Ring::small, shape.widest + 1) {}
+  explicit Exchange(const Shape& shape)
+      : shape_(shape), b_(shape), order_(b_, board::block_ring(shape), shape.widest + 1) {}
 
   plan::Plan build() {
     edges::copy_own(b_, shape_, edges::Gives::each);
     if (shape_.widest == 0) return b_.build();
-    b_.use(board::Ring::small, shape_.widest + 1);
-    constexpr std::int32_t ahead = board::ahead(board::Ring::small);
+    b_.use(board::block_ring(shape_), shape_.widest + 1);
+    const std::int32_t ahead = board::ahead(board::block_ring(shape_));
     for (std::int32_t cell = -ahead; cell < shape_.widest; ++cell) {
       if (cell + ahead < shape_.widest) give(cell + ahead);
       if (cell >= 0) take(cell);
