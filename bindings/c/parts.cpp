@@ -6,6 +6,7 @@
 
 #include "base/names.hpp"
 #include "c/layout.hpp"
+#include "tutti/topology.hpp"
 
 using namespace tutti;
 using namespace tutti::c;
@@ -18,8 +19,21 @@ struct Side {
   const tutti_layout* layouts;
 };
 
+/// How many blocks are sent and received.
+struct Partners {
+  std::size_t to, from;
+};
+
+Partners partners_of(const Group& group, Kind kind) {
+  const auto count = [](Count number) { return static_cast<std::size_t>(number); };
+  if (kind == Kind::alltoallw) return {count(group.size()), count(group.size())};
+  const Graph graph(group);
+  return {count(graph.degree_out()), count(graph.degree_in())};
+}
+
 std::vector<Part> parts_of(Kind kind, const Side& side, std::size_t partners) {
-  if (side.layouts == nullptr) refuse(std::string(base::name(kind)) + ": the layouts are NULL; pass one per rank");
+  if (side.layouts == nullptr && partners > 0)
+    refuse(std::string(base::name(kind)) + ": the layouts are NULL; pass one for each block");
   std::vector<Part> parts(partners);
   for (std::size_t i = 0; i < partners; ++i) {
     if (side.offsets != nullptr) parts[i].offset = side.offsets[i];
@@ -34,11 +48,13 @@ tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const
                          const Side& recv, Work work) {
   return guarded([&] {
     const tutti_group_handle& handle = handle_of(group);
-    const auto partners = static_cast<std::size_t>(handle.group.size());
+    const Partners partners = partners_of(handle.group, kind);
     std::vector<Part> sent;
     const bool in_place = in == TUTTI_IN_PLACE;
-    if (!in_place) sent = parts_of(kind, send, partners);
-    PartsCall made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners));
+    if (in_place && kind != Kind::alltoallw)
+      refuse(std::string(base::name(kind)) + ": it cannot work in place; pass separate buffers");
+    if (!in_place) sent = parts_of(kind, send, partners.to);
+    PartsCall made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners.from));
     work(handle.group, made.call(handle.algorithms[static_cast<std::size_t>(kind)], caller));
   });
 }
@@ -66,6 +82,35 @@ tutti_status tutti_alltoallw_init(tutti_group group, const void* in, const int64
                                   const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                   const tutti_layout* recv, tutti_persistent* persistent) {
   return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
+                       if (persistent == nullptr)
+                         refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+                       new (static_cast<void*>(persistent)) Persistent(on.init(call));
+                     });
+}
+
+tutti_status tutti_neighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                      const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                      const tutti_layout* recv) {
+  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [](const Group& on, const Call& call) { on.run(call); });
+}
+
+tutti_status tutti_ineighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                       const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                       const tutti_layout* recv, tutti_request* request) {
+  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
+                     {recv_offsets, recv}, [request](const Group& on, const Call& call) {
+                       if (request == nullptr)
+                         refuse("nowhere to put the request; pass the address of a tutti_request");
+                       new (static_cast<void*>(request)) Request(on.start(call));
+                     });
+}
+
+tutti_status tutti_neighbor_alltoallw_init(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                           const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                           const tutti_layout* recv, tutti_persistent* persistent) {
+  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
                      {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
                        if (persistent == nullptr)
                          refuse("nowhere to put the collective; pass the address of a tutti_persistent");

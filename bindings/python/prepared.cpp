@@ -34,7 +34,8 @@ constexpr std::array<std::string_view, kinds> names = {"barrier",
                                                        "neighbor_allgather",
                                                        "neighbor_allgatherv",
                                                        "neighbor_alltoall",
-                                                       "neighbor_alltoallv"};
+                                                       "neighbor_alltoallv",
+                                                       "neighbor_alltoallw"};
 
 }  // namespace
 
@@ -81,8 +82,13 @@ Prepared::Prepared(const Group& group, Arguments arguments)
       prepare_reduce_scatter();
       break;
     case Kind::alltoallw:
-      prepare_alltoallw();
+      prepare_parts(size_, size_, "rank");
       return;
+    case Kind::neighbor_alltoallw: {
+      const Graph graph(group);
+      prepare_parts(graph.degree_out(), graph.degree_in(), "neighbour");
+      return;
+    }
     case Kind::neighbor_allgather:
     case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoall:
@@ -328,17 +334,24 @@ std::vector<Part> Prepared::parts_of(const nb::object& arrays, Memory::Use use, 
     }
     parts.push_back(part);
   }
-  if (parts.size() != static_cast<std::size_t>(size_))
-    refuse(std::string(which) + " has " + std::to_string(parts.size()) +
-           " arrays and must have one per rank (or None), " + std::to_string(size_));
   return parts;
 }
 
-void Prepared::prepare_alltoallw() {
+void Prepared::prepare_parts(Count to, Count from, const char* whom) {
+  const auto expect_one_each = [&](const std::vector<Part>& parts, const char* which, Count needed) {
+    if (parts.size() != static_cast<std::size_t>(needed))
+      refuse(std::string(which) + " has " + std::to_string(parts.size()) + " arrays and must have one per " + whom +
+             " (or None), " + std::to_string(needed));
+  };
+  if (call_.in_place && call_.kind != Kind::alltoallw) refuse("it cannot work in place; pass separate lists");
   void *in = nullptr, *out = nullptr;
   std::vector<Part> send;
-  if (!call_.in_place) send = parts_of(arguments_.send, Memory::Use::read, "send", in);
+  if (!call_.in_place) {
+    send = parts_of(arguments_.send, Memory::Use::read, "send", in);
+    expect_one_each(send, "send", to);
+  }
   const std::vector<Part> recv = parts_of(arguments_.recv, Memory::Use::write, "recv", out);
+  expect_one_each(recv, "recv", from);
   parts_call_.emplace(call_.kind, in, send, out, recv);
   call_ = parts_call_->call(arguments_.algorithm, nullptr);
 }

@@ -35,9 +35,10 @@ enum class Kind : std::uint8_t {
   neighbor_allgatherv,
   neighbor_alltoall,
   neighbor_alltoallv,
+  neighbor_alltoallw,
   sparse_exchange,  ///< Matched as the others are, but made by the engine's mailbox and not by a plan.
 };
-inline constexpr int kinds = 21;              ///< Those that have plans.
+inline constexpr int kinds = 22;              ///< Those that have plans.
 inline constexpr int operations = kinds + 1;  ///< With sparse_exchange.
 
 /// Whether sums of floating-point numbers are rounded once, and over what.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Calls in which every pair of ranks has layouts of its own.
+// Calls in which every pair of ranks, or every edge, has layouts of its own.
 #pragma once
 
 #include <ranges>
@@ -13,8 +13,9 @@
 
 namespace tutti {
 
-/// What a call of alltoallw points to: send[j] lies in `in` and goes to the j-th partner, recv[i] lies in `out` and
-/// comes from the i-th. An empty `send`, with parts to receive: in place, what recv names is also what is sent.
+/// What a call of alltoallw or neighbor_alltoallw points to: send[j] lies in `in` and goes to the j-th partner, recv[i]
+/// lies in `out` and comes from the i-th. alltoallw with an empty `send`, and parts to receive: in place, what recv
+/// names is also what is sent.
 /// Throws Error (usage) for layouts that are none.
 class TUTTI_API PartsCall {
  public:

@@ -103,6 +103,20 @@ TUTTI_C_API tutti_status tutti_neighbor_alltoallv_init(tutti_group graph, const 
                                                        const int64_t* recv_counts, const int64_t* recv_offsets,
                                                        tutti_type type, tutti_persistent* persistent);
 
+/* send[d] says what of in goes along edge d, recv[s] where in out lies what comes along edge s, each offset bytes
+ * further on (offsets NULL: none): layouts and types of each edge's own, in which both ends have the same number of
+ * bytes. A layout of NULL: nothing. in and out may be one array in which the parts lie apart: a halo. Agreed: nothing
+ * else. */
+TUTTI_C_API tutti_status tutti_neighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                                  const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                                  const tutti_layout* recv);
+TUTTI_C_API tutti_status tutti_ineighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                                   const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                                   const tutti_layout* recv, tutti_request* request);
+TUTTI_C_API tutti_status tutti_neighbor_alltoallw_init(tutti_group graph, const void* in, const int64_t* send_offsets,
+                                                       const tutti_layout* send, void* out, const int64_t* recv_offsets,
+                                                       const tutti_layout* recv, tutti_persistent* persistent);
+
 /* ---- Messages to ranks that do not expect them. On every group. ---- */
 
 /* Elements for one rank, or from one. */

@@ -114,10 +114,29 @@ class TUTTI_API Graph : public Group {
         varying_call(Kind::neighbor_alltoallv, in, send_counts, send_offsets, out, recv_counts, recv_offsets, options));
   }
 
+  /// send[d] names what of in goes along edge d, recv[s] where in out lies what comes along edge s: layouts and types
+  /// of each edge's own, in which both ends have the same number of bytes. in and out may be one array in which the
+  /// parts lie apart: a halo. Throws Error (usage) for what reaches outside in or out, and where parts of recv overlap.
+  template <SideBySide In, SideBySide Out>
+  void neighbor_alltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                          Options options = {}) const {
+    run(PartsCall(Kind::neighbor_alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+  template <SideBySide In, SideBySide Out>
+  Request ineighbor_alltoallw(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                              Options options = {}) const {
+    return start(PartsCall(Kind::neighbor_alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+  template <SideBySide In, SideBySide Out>
+  Persistent neighbor_alltoallw_init(const In& in, std::span<const Part> send, Out&& out, std::span<const Part> recv,
+                                     Options options = {}) const {
+    return init(PartsCall(Kind::neighbor_alltoallw, in, send, out, recv).call(options.algorithm, options.site));
+  }
+
  private:
-  template <class R>
-  static Count size_of(const R& range) {
-    return static_cast<Count>(std::ranges::size(range));
+  template <class B>
+  static Count size_of(const B& buffer) {
+    return detail::length(buffer);
   }
   template <class In, class Out>
   Call allgather_call(const In& in, Out&& out, const Options& options) const {
@@ -150,7 +169,7 @@ class TUTTI_API Graph : public Group {
   template <class In, class Out>
   static Call between(Kind kind, const In& in, Out&& out, const Options& options) {
     Call made = two_buffers(kind, in, out, options);
-    made.in_place = made.input == made.output && made.input != nullptr;  // refused later
+    made.in_place = size_of(in) > 0 && size_of(out) > 0 && detail::in_place(in, out, 0);  // refused later
     return made;
   }
   /// Throws Error (usage) when a block does not lie in its buffer.

@@ -15,10 +15,11 @@ from tutti import _core
 from tutti.collectives import _array, _numbers, _sendable
 from tutti.errors import Error
 from tutti.group import Group
+from tutti.parts import _parts
 from tutti.requests import Persistent, Request
 
 # The engine's numbers of the collectives.
-_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV = range(17, 21)
+_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV, _NEIGHBOR_ALLTOALLW = range(17, 22)
 
 
 def _somebody(rank: int) -> int | None:
@@ -198,6 +199,22 @@ class Graph(Group):
         """Makes a `neighbor_alltoallv` of these buffers ready for many calls."""
         given = send, send_counts, recv, recv_counts, send_offsets, recv_offsets
         return self._init(*self._neighbor_alltoallv(*given, algorithm))
+
+    def neighbor_alltoallw(self, send, recv, *, algorithm: str = ""):
+        """Sends array send[d] along edge d, fills array recv[s] with what comes along edge s, and returns recv.
+
+        send, recv: one array per destination and per source, of any type and shape, or None for nothing; both ends have
+        the same number of bytes. They may be parts of one array that lie apart, so that a halo is filled where it lies.
+        """
+        return self._run(*_parts(_NEIGHBOR_ALLTOALLW, send, recv, algorithm))
+
+    def ineighbor_alltoallw(self, send, recv, *, algorithm: str = "") -> Request:
+        """Starts a `neighbor_alltoallw`."""
+        return self._start(*_parts(_NEIGHBOR_ALLTOALLW, send, recv, algorithm))
+
+    def neighbor_alltoallw_init(self, send, recv, *, algorithm: str = "") -> Persistent:
+        """Makes a `neighbor_alltoallw` of these arrays ready for many calls."""
+        return self._init(*_parts(_NEIGHBOR_ALLTOALLW, send, recv, algorithm))
 
 
 class Grid(Graph):

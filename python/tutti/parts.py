@@ -10,15 +10,17 @@ from tutti.requests import Persistent, Request
 _ALLTOALLW = 16
 
 
+def _parts(kind, send, recv, algorithm):
+    """What a collective with a list of arrays on each side is called with."""
+    filled = recv if isinstance(recv, list) else list(recv)
+    sent = filled if recv is send else [None if one is None else _sendable(one) for one in send]
+    return kind, sent, filled, None, 0, algorithm
+
+
 class Parts:
     """The part of `Group` that takes a list of arrays, one per rank."""
 
     __slots__ = ()
-
-    def _alltoallw(self, send, recv, algorithm):
-        arrays = recv if recv is send else [None if one is None else _sendable(one) for one in send]
-        recv = recv if isinstance(recv, list) else list(recv)
-        return _ALLTOALLW, recv if arrays is recv else arrays, recv, None, 0, algorithm
 
     def alltoallw(self, send, recv, *, algorithm: str = ""):
         """Sends array send[j] to rank j, fills array recv[i] with what comes from rank i, and returns recv.
@@ -26,12 +28,12 @@ class Parts:
         send, recv: one array per rank, of any type and shape, or None for nothing; both ends have the same number of
         bytes. recv is send: in place, a list of arrays that are both sent and filled (then on all ranks).
         """
-        return self._run(*self._alltoallw(send, recv, algorithm))
+        return self._run(*_parts(_ALLTOALLW, send, recv, algorithm))
 
     def ialltoallw(self, send, recv, *, algorithm: str = "") -> Request:
         """Starts an `alltoallw`."""
-        return self._start(*self._alltoallw(send, recv, algorithm))
+        return self._start(*_parts(_ALLTOALLW, send, recv, algorithm))
 
     def alltoallw_init(self, send, recv, *, algorithm: str = "") -> Persistent:
         """Makes an `alltoallw` of these arrays ready for many calls."""
-        return self._init(*self._alltoallw(send, recv, algorithm))
+        return self._init(*_parts(_ALLTOALLW, send, recv, algorithm))

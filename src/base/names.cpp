@@ -40,6 +40,7 @@ constexpr std::array<std::string_view, operations> collectives = {"barrier",
                                                                   "neighbor_allgatherv",
                                                                   "neighbor_alltoall",
                                                                   "neighbor_alltoallv",
+                                                                  "neighbor_alltoallw",
                                                                   "sparse_exchange"};
 
 }  // namespace

@@ -33,7 +33,8 @@ struct Parameters {
 ///   allgather   input[count] -> output[size*count]          alltoall  input[size*count] -> output[size*count]
 ///   reduce_scatter_block  input[size*count] -> output[count]; reduce_scatter: blocks of recv_counts, side by side
 ///   scan, exscan          input[count] -> output[count]
-///   alltoallw             alltoallv of bytes: layouts and types are between the packed stream and memory
+///   alltoallw             alltoallv of bytes: layouts and types are between the packed stream and memory; so is
+///   neighbor_alltoallw
 ///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
 ///               scatterv's output recv_counts[0].
 ///   neighbor_allgather    input[count] -> output[sources*count]
@@ -89,7 +90,8 @@ struct Problem {
   bool in_place = false;
   bool commutative = true;
   /// v-forms: gatherv, scatterv, allgatherv, reduce_scatter: [size] counts; alltoallv, alltoallw: [size*size], row =
-  /// sender; neighbor_allgatherv: [size]; neighbor_alltoallv: [size], edge e of rank r has counts[(r + e) % size].
+  /// sender; neighbor_allgatherv: [size]; neighbor_alltoallv, neighbor_alltoallw: [size], edge e of rank r has
+  /// counts[(r + e) % size].
   std::vector<Count> counts{};
   Count gap = 0;  ///< v-forms but reduce_scatter: unused elements between blocks, so that offsets are not just sums.
   std::vector<Neighbors> neighbors{};  ///< neighbor_ forms: [size]
@@ -115,9 +117,11 @@ std::span<const Algorithm> algorithms();
 /// Whether all ranks know the counts of this v-form.
 constexpr bool agrees_on_counts(Kind kind) { return kind == Kind::allgatherv || kind == Kind::reduce_scatter; }
 /// Whether it takes place along the edges of a graph.
-constexpr bool has_neighbors(Kind kind) { return kind >= Kind::neighbor_allgather && kind <= Kind::neighbor_alltoallv; }
+constexpr bool has_neighbors(Kind kind) { return kind >= Kind::neighbor_allgather && kind <= Kind::neighbor_alltoallw; }
 /// Whether the blocks of this v-form may lie apart from each other.
 constexpr bool has_gaps(Kind kind) { return kind != Kind::reduce_scatter; }
+/// Whether each block has a layout of its own: its elements are bytes.
+constexpr bool has_parts(Kind kind) { return kind == Kind::alltoallw || kind == Kind::neighbor_alltoallw; }
 /// Whether its counts are one for each pair of ranks.
 constexpr bool is_matrix(Kind kind) { return kind == Kind::alltoallv || kind == Kind::alltoallw; }
 /// nullptr when there is none of that name.

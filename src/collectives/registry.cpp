@@ -49,6 +49,9 @@ constexpr Collective collectives[kinds] = {
      &neighbor_alltoall::contract},
     {Kind::neighbor_alltoallv, "neighbor_alltoallv", "Everybody hands each neighbour a block of any size.", no, no,
      varying, &neighbor_alltoallv::contract},
+    {Kind::neighbor_alltoallw, "neighbor_alltoallw",
+     "Everybody hands each neighbour a block of any size, type and layout.", no, no, varying,
+     &neighbor_alltoallw::contract},
 };
 
 constexpr Algorithm registered[] = {

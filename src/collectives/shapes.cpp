@@ -84,7 +84,7 @@ void add_edge_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper&
     const Blocks sent = keep(keeper, sent_to_neighbors(problem, shape.rank));
     const Blocks received = keep(keeper, received_from_neighbors(problem, shape.rank));
     shape.send_counts = sent.counts;
-    if (problem.kind == Kind::neighbor_alltoallv) shape.send_offsets = sent.offsets;
+    if (problem.kind != Kind::neighbor_allgatherv) shape.send_offsets = sent.offsets;
     shape.recv_counts = received.counts;
     shape.recv_offsets = received.offsets;
   }

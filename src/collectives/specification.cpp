@@ -34,15 +34,15 @@ Layout blocks_of_matrix(const Problem& problem, CountOf count_of) {
   return lay_out(std::move(counts), problem.gap);
 }
 
+bool gathers(const Problem& problem) {
+  return problem.kind == Kind::neighbor_allgather || problem.kind == Kind::neighbor_allgatherv;
+}
+
 /// Elements that `rank` sends along its edge `slot`.
 Count along_edge(const Problem& problem, Rank rank, std::int32_t slot) {
   if (!get(problem.kind).varying) return problem.count;
-  const Rank at = problem.kind == Kind::neighbor_alltoallv ? (rank + slot) % problem.size : rank;
+  const Rank at = gathers(problem) ? rank : (rank + slot) % problem.size;
   return problem.counts.at(static_cast<std::size_t>(at));
-}
-
-bool gathers(const Problem& problem) {
-  return problem.kind == Kind::neighbor_allgather || problem.kind == Kind::neighbor_allgatherv;
 }
 
 const Neighbors& neighbors_of(const Problem& problem, Rank rank) {

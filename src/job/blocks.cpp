@@ -7,15 +7,18 @@
 #include <vector>
 
 #include "base/names.hpp"
+#include "collectives/collective.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::job {
 namespace {
 
+/// What counts count.
+const char* unit(const Call& call) { return collectives::has_parts(call.kind) ? " bytes" : " elements"; }
+
 std::string block(const Call& call, std::size_t at) {
-  const bool neighbors = call.kind == Kind::neighbor_allgatherv || call.kind == Kind::neighbor_alltoallv;
-  return std::to_string(call.recv_counts[at]) + " elements of " + (neighbors ? "neighbour " : "rank ") +
-         std::to_string(at);
+  return std::to_string(call.recv_counts[at]) + unit(call) +
+         (collectives::has_neighbors(call.kind) ? " of neighbour " : " of rank ") + std::to_string(at);
 }
 
 [[noreturn]] void refuse(const Call& call, const std::string& text) {
@@ -48,8 +51,7 @@ void check_overlap(const Call& call, std::size_t size) {
 
 void check_own(const Call& call, Count gives, Count takes) {
   if (call.in_place || gives == takes) return;
-  const std::string what = call.kind == Kind::alltoallw ? " bytes" : " elements";
-  refuse(call, "this rank gives itself " + std::to_string(gives) + what + " and takes " + std::to_string(takes) +
+  refuse(call, "this rank gives itself " + std::to_string(gives) + unit(call) + " and takes " + std::to_string(takes) +
                    " from itself; make them equal");
 }
 
@@ -78,6 +80,7 @@ void check_blocks(const Call& call, Rank rank, Rank size) {
       return;
     case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoallv:
+    case Kind::neighbor_alltoallw:
       check_overlap(call, call.recv_counts.size());
       return;
     default:

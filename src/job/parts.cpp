@@ -21,7 +21,7 @@ std::vector<Count> sizes(std::span<const Part> parts) {
 PartsCall::PartsCall(Kind kind, const void* in, std::span<const Part> send, void* out, std::span<const Part> recv)
     : input_(Layout::mixed(send)), output_(Layout::mixed(recv)), send_counts_(sizes(send)), recv_counts_(sizes(recv)) {
   call_.kind = kind;
-  call_.in_place = send.empty() && !recv.empty();
+  call_.in_place = kind == Kind::alltoallw && send.empty() && !recv.empty();
   call_.input = in;
   call_.output = out;
   call_.input_layout = &input_;
@@ -35,7 +35,7 @@ void PartsCall::expect_inside(const char* which, std::span<const Part> parts, st
     const Layout& layout = parts[i].layout;
     const Count begin = parts[i].offset + layout.begin(), end = parts[i].offset + layout.end();
     if (layout.size() > 0 && (begin < 0 || end > static_cast<Count>(bytes)))
-      throw Error(Cause::usage, std::string(base::name(call_.kind)) + ": the part for rank " + std::to_string(i) +
+      throw Error(Cause::usage, std::string(base::name(call_.kind)) + ": part " + std::to_string(i) +
                                     " touches bytes " + std::to_string(begin) + " to " + std::to_string(end) +
                                     ", outside `" + which + "`, which has " + std::to_string(bytes) + " bytes");
   }

@@ -155,8 +155,8 @@ void Planner::check_neighbors(const Call& call) const {
       gives = call.send_counts[static_cast<std::size_t>(edge.slot)];
     if (gives != takes)
       refuse(call, "neighbour " + std::to_string(slot) + " is rank " + std::to_string(edge.rank) + ", which gives " +
-                       std::to_string(gives) + " elements as this rank says elsewhere, and not " +
-                       std::to_string(takes) + "; make the counts equal");
+                       std::to_string(gives) + (collectives::has_parts(call.kind) ? " bytes" : " elements") +
+                       " as this rank says elsewhere, and not " + std::to_string(takes) + "; make the counts equal");
   }
 }
 
@@ -181,6 +181,7 @@ void Planner::check_varying(const Call& call) const {
       sends = 1, receives = topology_->neighbors.sources.size();
       break;
     case Kind::neighbor_alltoallv:
+    case Kind::neighbor_alltoallw:
       sends = topology_->neighbors.destinations.size(), receives = topology_->neighbors.sources.size();
       break;
     default:
@@ -226,11 +227,12 @@ void Planner::check_layouts(const Call& call, const Reach& reach) const {
   const layout::Clash clash = *layout::find_overlap(call.output_layout->form().node);
   const auto name = [&call](Count byte) {
     const Count element = byte / static_cast<Count>(call.element);
-    if (call.kind != Kind::alltoallw) return "element " + std::to_string(element);
+    if (!collectives::has_parts(call.kind)) return "element " + std::to_string(element);
     std::size_t rank = 0;
     for (Count left = element; rank < call.recv_counts.size() && left >= call.recv_counts[rank]; ++rank)
       left -= call.recv_counts[rank];
-    return "a part of what comes from rank " + std::to_string(rank);
+    return "a part of what comes from " + std::string(collectives::has_neighbors(call.kind) ? "neighbour " : "rank ") +
+           std::to_string(rank);
   };
   refuse(call, "parts of out overlap: " + name(clash.first) + " lies where " + name(clash.second) +
                    " lies; what is received needs a place of its own");

@@ -130,6 +130,8 @@ neighbor_alltoall -  -      single_copy
 neighbor_alltoall -  -      linear
 neighbor_alltoallv - -      board
 neighbor_alltoallv - -      linear
+neighbor_alltoallw - -      board
+neighbor_alltoallw - -      linear
 )";
 
 }  // namespace

@@ -150,14 +150,14 @@ std::vector<Part> parts_of(const Arrangement& arrangement, std::span<const Count
   return parts;
 }
 
-/// alltoallw as users call it: a layout for each pair of ranks.
+/// alltoallw and neighbor_alltoallw as users call them: a layout for each block.
 template <class T>
 void exchange(const Group& group, const Case& the_case, const Shape& shape, Guarded<T>& input, Guarded<T>& output,
               const Hooks& hooks) {
   std::vector<Part> send;
   if (!shape.in_place) send = parts_of(input.arrangement(), shape.send_counts, shape.send_offsets, sizeof(T));
   const std::vector<Part> recv = parts_of(output.arrangement(), shape.recv_counts, shape.recv_offsets, sizeof(T));
-  PartsCall made(Kind::alltoallw, input.data(), send, output.data(), recv);
+  PartsCall made(the_case.problem.kind, input.data(), send, output.data(), recv);
   perform(group, made.call(the_case.algorithm->name, nullptr), the_case.form, hooks);
 }
 
@@ -182,7 +182,7 @@ void run_typed(const Group& group, const Case& the_case, const Expected& expecte
   call.input_layout = input.layout();
   call.output_layout = output.layout();
   if (collectives::get(call.kind).reduces) call.reduction = reduction;
-  if (call.kind == Kind::alltoallw && the_case.layouts != 0)
+  if (collectives::has_parts(call.kind) && the_case.layouts != 0)
     exchange(group, the_case, expected.shapes[rank], input, output, hooks);
   else
     perform(group, call, the_case.form, hooks);
