@@ -162,13 +162,24 @@ void tutti_fortran_choose(const tutti_group* group, const CFI_cdesc_t* collectiv
 int32_t tutti_fortran_rank(const tutti_group* group) { return tutti_rank(*group); }
 int32_t tutti_fortran_size(const tutti_group* group) { return tutti_size(*group); }
 
-void tutti_fortran_subgroup(const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part, int* ierror) {
-  tutti_checked call = {"subgroup", TUTTI_OK};
+/* Both functions that make a group of a list of ranks. */
+typedef tutti_status (*made_of_ranks)(tutti_group, const int32_t*, int32_t, tutti_group*);
+
+static void of_ranks(const char* name, made_of_ranks make, const tutti_group* group, const CFI_cdesc_t* ranks,
+                     tutti_group* part, int* ierror) {
+  tutti_checked call = {name, TUTTI_OK};
   const tutti_elements list = tutti_fortran_view(&call, "ranks", ranks, NULL);
   if (call.status == TUTTI_OK && list.type != TUTTI_INT32) refuse(&call, "ranks", "must be of integer(c_int32_t)");
-  if (call.status == TUTTI_OK)
-    call.status = tutti_fortran_library(tutti_subgroup(*group, list.data, (int32_t)list.count, part));
+  if (call.status == TUTTI_OK) call.status = tutti_fortran_library(make(*group, list.data, (int32_t)list.count, part));
   tutti_fortran_end(call.status, ierror);
+}
+
+void tutti_fortran_subgroup(const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part, int* ierror) {
+  of_ranks("subgroup", tutti_subgroup, group, ranks, part, ierror);
+}
+
+void tutti_fortran_create(const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part, int* ierror) {
+  of_ranks("create", tutti_create, group, ranks, part, ierror);
 }
 
 void tutti_fortran_wait(tutti_request* request, int* ierror, const int64_t* timeout_ns) {

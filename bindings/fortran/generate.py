@@ -146,7 +146,7 @@ PLAIN = [
                 ("part", "type(tutti_group), intent(inout)", "part"),
             ],
         )
-        for name, numbers in (("split", "colour key"), ("dup", ""), ("node", ""), ("reproducible", ""))
+        for name, numbers in (("split", "colour key"), ("split_by_host", "key"), ("dup", ""), ("reproducible", ""))
     ),
     ("request_free", "", [("request", "type(tutti_request), intent(inout)", "request")]),
     (

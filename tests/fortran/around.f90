@@ -114,6 +114,11 @@ contains
     call tutti_subgroup(group, [0], part)
     if (me == 0) call check(tutti_size(part) == 1, 'a subgroup')
     call tutti_group_free(part)
+    if (me == np - 1) then
+      call tutti_create(group, [np - 1], part)
+      call check(tutti_size(part) == 1, 'a group of those who make it')
+      call tutti_group_free(part)
+    end if
     call tutti_dup(group, same)
     call tutti_choose(same, 'allreduce', 'reduce_bcast')
     call tutti_allreduce(same, 1, i, TUTTI_SUM)
