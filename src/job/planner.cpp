@@ -54,7 +54,8 @@ std::vector<Count> side_by_side(std::span<const Count> counts) {
 Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::shared_ptr<const Topology> topology)
     : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)), topology_(std::move(topology)) {}
 
-Planner::Key::Key(const Call& call) {
+/// In line: it is made in every call.
+[[gnu::always_inline]] inline Planner::Key::Key(const Call& call) {
   const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
   words[0] = word(call.kind) | word(call.type) << 8 | word(call.reduction.op) << 16 |
              word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.exact) << 27 |

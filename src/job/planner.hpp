@@ -38,13 +38,14 @@ class Planner {
   struct Key {
     static constexpr std::uint64_t not_all = 1u << 26;
     std::array<std::uint64_t, 3> words{};
+    Key() = default;
     explicit Key(const Call& call);
     bool is_all() const { return (words[0] & not_all) == 0; }
     std::size_t slot() const;
     bool operator==(const Key&) const = default;
   };
   struct Entry {
-    Key key{Call{}};
+    Key key;
     std::string algorithm;
     std::array<std::vector<Count>, 4> counts;
     engine::Layouts layouts;

@@ -108,6 +108,47 @@ static void check_varying_graph(tutti_group group) {
   CHECK_OK(tutti_group_free(&graph));
 }
 
+/* A field of 2 x 3 elements with a halo on both sides, around a ring of ranks: columns go where they belong. */
+static void check_halo(tutti_group group) {
+  enum { rows = 2, columns = 5 };
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  const int32_t before = (rank + size - 1) % size, after = (rank + 1) % size;
+  const int dims[1] = {size}, periodic[1] = {1};
+  const int64_t inside[2] = {8, 8 * (columns - 2)}, halo[2] = {0, 8 * (columns - 1)};
+  int64_t field[rows * columns];
+  tutti_layout column = NULL, both[2];
+  tutti_group ring;
+  tutti_request request;
+  tutti_persistent persistent;
+  int form, row, at;
+  CHECK_OK(tutti_cartesian(group, 1, dims, periodic, 0, &ring));
+  CHECK_OK(tutti_layout_strided(&column, TUTTI_INT64, rows, 1, columns));
+  both[0] = both[1] = column;
+  for (form = 0; form < 3; ++form) {
+    for (at = 0; at < rows * columns; ++at) field[at] = value(rank, at) + form;
+    if (form == 0) CHECK_OK(tutti_neighbor_alltoallw(ring, field, inside, both, field, halo, both));
+    if (form == 1) {
+      CHECK_OK(tutti_ineighbor_alltoallw(ring, field, inside, both, field, halo, both, &request));
+      CHECK_OK(tutti_wait(&request, -1));
+    }
+    if (form == 2) {
+      CHECK_OK(tutti_neighbor_alltoallw_init(ring, field, inside, both, field, halo, both, &persistent));
+      CHECK_OK(tutti_run(&persistent));
+      CHECK_OK(tutti_persistent_free(&persistent));
+    }
+    for (row = 0; row < rows; ++row) {
+      CHECK(field[row * columns] == value(before, row * columns + columns - 2) + form);
+      CHECK(field[(row + 1) * columns - 1] == value(after, row * columns + 1) + form);
+      CHECK(field[row * columns + 2] == value(rank, row * columns + 2) + form);
+    }
+  }
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoallw(ring, TUTTI_IN_PLACE, NULL, NULL, field, halo, both));
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoallw(ring, field, inside, NULL, field, halo, both));
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoallw(group, field, inside, both, field, halo, both));
+  CHECK_OK(tutti_layout_free(&column));
+  CHECK_OK(tutti_group_free(&ring));
+}
+
 static void check_making(tutti_group group) {
   const int32_t rank = tutti_rank(group), size = tutti_size(group);
   int dims[2] = {0, 0}, wrong[1] = {size + 1};
@@ -176,6 +217,7 @@ static void check_exchange(tutti_group group) {
 void check_neighbors(tutti_group group) {
   check_ring(group);
   check_varying_graph(group);
+  check_halo(group);
   check_making(group);
   check_exchange(group);
 }

@@ -35,6 +35,30 @@ std::vector<T> expected(const Columns<T>& columns, Rank ranks) {
   return sums;
 }
 
+/// Numbers that lie apart, with others between them.
+template <class T>
+class Apart {
+ public:
+  explicit Apart(const std::vector<T>& numbers) : memory_(2 * numbers.size() + 1, T{7}) {
+    for (std::size_t i = 0; i < numbers.size(); ++i) memory_[2 * i + 1] = numbers[i];
+  }
+  T* data() { return memory_.data(); }
+  Layout layout() const {
+    return Layout::of<T>().strided(static_cast<Count>(memory_.size() / 2), 1, 2).moved(sizeof(T));
+  }
+  std::vector<T> numbers() const {
+    std::vector<T> all;
+    for (std::size_t i = 0; i < memory_.size(); ++i) {
+      if (i % 2 == 1) all.push_back(memory_[i]);
+      if (i % 2 == 0 && memory_[i] != T{7}) throw std::logic_error("what lies between the numbers was written");
+    }
+    return all;
+  }
+
+ private:
+  std::vector<T> memory_;
+};
+
 /// One reduction of one sort of numbers: what a rank gives, and what it must get.
 template <class T>
 class Case {
@@ -56,10 +80,12 @@ class Case {
     gets_ = kind == Kind::reduce ? world.rank() == root : kind != Kind::exscan || world.rank() > 0;
   }
 
-  void run(std::string_view algorithm, bool in_place, bool request) {
+  void run(std::string_view algorithm, bool in_place, bool request, bool laid_out) {
     std::vector<T> mine = columns_[static_cast<std::size_t>(world_.rank())];
     std::vector<T> out(sums_.size(), T{42});
     if (in_place) out = mine;
+    Apart<T> input_apart(mine), output_apart(out);
+    const Layout input_layout = input_apart.layout(), output_layout = output_apart.layout();
     Call call;
     call.kind = kind_;
     call.input = in_place ? nullptr : mine.data();
@@ -72,7 +98,17 @@ class Case {
     call.root = root_;
     call.reduction.op = Op::sum;
     call.algorithm = algorithm;
+    if (laid_out) {
+      call.input = in_place ? nullptr : input_apart.data();
+      call.output = output_apart.data();
+      call.input_layout = in_place ? nullptr : &input_layout;
+      call.output_layout = &output_layout;
+    }
     request ? world_.start(call).wait() : world_.run(call);
+    if (laid_out) {
+      mine = input_apart.numbers();
+      out = output_apart.numbers();
+    }
     if (!gets_) return;
     if (std::memcmp(out.data(), sums_.data(), sums_.size() * sizeof(T)) != 0) throw std::logic_error("wrong sums");
     if (mine != columns_[static_cast<std::size_t>(world_.rank())] &&
@@ -101,18 +137,21 @@ int every_algorithm_of(const Group& group, Kind kind) {
       for (const auto& algorithm : collectives::algorithms()) {
         if (algorithm.kind != kind) continue;
         const bool in_place = made % 3 == 1 && (kind != Kind::reduce || group.rank() == root);
+        const bool laid_out = (made / 2 + group.rank()) % 3 == 1;  // each rank as it likes
         try {
-          one.run(algorithm.name, in_place, made % 2 == 1);
+          one.run(algorithm.name, in_place, made % 2 == 1, laid_out);
         } catch (const Error& error) {
           if (error.cause() != Cause::usage) throw;
           continue;  // cannot be used here
         } catch (const std::logic_error& error) {
           throw std::logic_error(std::string(error.what()) + " by " + std::string(algorithm.name) + ", " + name(sort) +
-                                 ", " + std::to_string(count) + (in_place ? ", in place" : ""));
+                                 ", " + std::to_string(count) + (in_place ? ", in place" : "") +
+                                 (laid_out ? ", laid out" : ""));
         }
         ++made;
       }
-      one.run("", false, false);
+      one.run("", false, false, false);
+      one.run("", false, false, true);
     }
   return made;
 }
@@ -143,7 +182,12 @@ void whole_arrays_of(const Group& world) {
       };
       const auto rank = static_cast<std::size_t>(world.rank()), size = static_cast<std::size_t>(world.size());
       deal(length * rank / size, length * (rank + 1) / size);
-      deal(rank == 0 ? 0 : length, length);                  // one has all
+      deal(rank == 0 ? 0 : length, length);  // one has all
+      Apart<T> apart(rank + 1 == size ? all : std::vector<T>());
+      const T total = world.sum(
+          View(std::span(apart.data(), 2 * length + 1).first(rank + 1 == size ? 2 * length + 1 : 1), apart.layout()));
+      if (const std::string wrong = judge<T>(all, total); !wrong.empty())
+        throw std::logic_error(std::string(name(sort)) + ", laid out: " + wrong);
       const std::size_t third = size == 1 ? 0 : length / 3;  // the first has a third, the last the rest
       deal(rank + 1 == size ? third : 0, rank + 1 == size ? length : rank == 0 ? third : 0);
     }

@@ -76,6 +76,31 @@ chain.ineighbor_allgatherv(data, got, [before + 1, 0]).wait()
 chain.neighbor_allgather_init(7.0).run()
 expect_error("one per neighbour", lambda: chain.neighbor_alltoallv(data, [rank + 1], got, [1]))
 
+# Blocks of any layout: a halo around a field, filled where it lies, on a grid with borders.
+grid = tutti.cartesian(world, [size, 1], [False, True])
+for call in ("blocking", "request", "persistent"):
+    field = np.full((4, 5), -1)
+    field[1:3, 1:4] = rank * 100 + np.arange(6).reshape(2, 3)
+    inside = [field[1, 1:4], field[2, 1:4], field[1:3, 1], field[1:3, 3]]
+    halo = [field[0, 1:4], field[3, 1:4], field[1:3, 0], field[1:3, 4]]
+    if call == "blocking":
+        assert grid.neighbor_alltoallw(inside, halo) is halo
+    elif call == "request":
+        grid.ineighbor_alltoallw(inside, halo, algorithm="linear").wait()
+    else:
+        grid.neighbor_alltoallw_init(inside, halo).run()
+    above = [-1] * 3 if rank == 0 else [rank * 100 - 100 + i for i in (3, 4, 5)]
+    below = [-1] * 3 if rank == size - 1 else [rank * 100 + 100 + i for i in (0, 1, 2)]
+    assert field[0].tolist() == [-1, *above, -1] and field[3].tolist() == [-1, *below, -1]
+    assert field[1].tolist() == [rank * 100 + i for i in (2, 0, 1, 2, 0)]
+expect_error("one per neighbour", lambda: grid.neighbor_alltoallw(inside[:3], halo))
+expect_error("in place", lambda: grid.neighbor_alltoallw(halo, halo))
+expect_error("overlap", lambda: grid.neighbor_alltoallw(inside, [halo[0]] * 4))
+if size > 1:
+    wide = np.zeros((2, 6))
+    wide[:, ::3] = rank
+    assert grid.neighbor_allgather(wide[:, ::3]).shape == (4, 2, 2)
+
 # Messages to ranks that do not expect them.
 came = world.sparse_exchange({0: np.arange(rank + 1.0)}, float)
 assert [(source, array.tolist()) for source, array in came] == [
@@ -89,6 +114,12 @@ request = world.isparse_exchange({}, float)
 assert world.allreduce(1) == size
 assert request.wait() == request.wait() == []
 assert request.test()
+square = np.arange(9).reshape(3, 3) + rank
+came = world.sparse_exchange([(after, square[:, 1]), (after, square.T)], int)
+assert [array.tolist() for _, array in came] == [
+    [before + i for i in (1, 4, 7)],
+    [before + i for i in (0, 3, 6, 1, 4, 7, 2, 5, 8)],
+]
 expect_error("must pass dtype", lambda: world.sparse_exchange({}))
 expect_error("name ranks", lambda: world.sparse_exchange({size: [1.0]}))
 
