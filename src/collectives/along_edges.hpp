@@ -20,6 +20,20 @@ struct Other {
 /// The other ranks at the ends of these edges, in the order of their first edges: not this rank, and not nobody.
 std::vector<Other> others(const Shape& shape, std::span<const Edge> edges);
 
+/// As board::block_ring, fits, offer and offered, for algorithms that take a cell for each edge: areas enough for all
+/// blocks under way are there where ranks have few edges.
+inline board::Ring block_ring(const Shape& shape) {
+  return shape.widest < board::ring_length(board::Ring::large) ? board::Ring::large : board::Ring::small;
+}
+inline bool fits(const Shape& shape, Slice block) { return board::fits(shape, block_ring(shape), block); }
+inline void offer(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice block) {
+  fits(shape, block) ? board::put(b, line, cell, block) : line.add(b.publish(cell, block));
+}
+inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice block) {
+  return fits(shape, block) ? Writer::shared(owner, cell, 0, block.count)
+                            : Writer::exposed(owner, cell, 0, block.count);
+}
+
 /// The block that goes along this rank's edge `slot`.
 Slice outgoing(const Shape& shape, Gives gives, Rank slot);
 

@@ -82,11 +82,12 @@ inline Ring block_ring(const Shape& shape) {
 }
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
 /// its owner has to wait until it has been read.
-inline bool fits(const Shape& shape, Slice block) {
-  const bool areas = block_ring(shape) == Ring::large;
+inline bool fits(const Shape& shape, Ring ring, Slice block) {
+  const bool areas = ring == Ring::large;
   return block.count <=
          (areas ? std::clamp(shape.small_cell, shape.large_cell / 4, shape.large_cell) : shape.small_cell);
 }
+inline bool fits(const Shape& shape, Slice block) { return fits(shape, block_ring(shape), block); }
 /// The owner's steps; returns the one that reads the block, or exposes it.
 Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block);
 /// Where a reader finds it.

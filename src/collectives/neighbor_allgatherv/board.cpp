@@ -10,11 +10,11 @@ plan::Plan board(const Shape& shape) {
   Writer b(shape);
   edges::copy_own(b, shape, edges::Gives::one);
   if (shape.widest == 0) return b.build();
-  b.use(board::block_ring(shape), 2);
+  b.use(edges::block_ring(shape), 2);
   const std::vector<edges::Other> readers = edges::others(shape, shape.destinations);
   const Slice mine = my_input(shape);
   board::Line publishing;
-  if (mine.count > 0 && !readers.empty()) board::offer(b, publishing, shape, 0, mine);
+  if (mine.count > 0 && !readers.empty()) edges::offer(b, publishing, shape, 0, mine);
   std::vector<Handle> exposed;
   for (const edges::Other& source : edges::others(shape, shape.sources)) {
     const Slice first = output_block(shape, source.slots.front());
@@ -22,12 +22,12 @@ plan::Plan board(const Shape& shape) {
     const Handle seen = b.await(source.rank, 0, first.count);
     for (const Rank slot : source.slots) {
       const Slice home = output_block(shape, slot);
-      const Handle copied = b.copy(board::offered(shape, source.rank, 0, home), home).after(seen);
-      if (!board::fits(shape, home)) exposed.push_back(copied);
+      const Handle copied = b.copy(edges::offered(shape, source.rank, 0, home), home).after(seen);
+      if (!edges::fits(shape, home)) exposed.push_back(copied);
     }
   }
   if (!exposed.empty()) b.publish(1, board::nothing(shape.rank, 1)).after(exposed);
-  if (!board::fits(shape, mine))
+  if (!edges::fits(shape, mine))
     for (const edges::Other& reader : readers) b.await(reader.rank, 1, 0);
   return b.build();
 }

@@ -13,13 +13,13 @@ namespace {
 class Exchange {
  public:
   explicit Exchange(const Shape& shape)
-      : shape_(shape), b_(shape), order_(b_, board::block_ring(shape), shape.widest + 1) {}
+      : shape_(shape), b_(shape), order_(b_, edges::block_ring(shape), shape.widest + 1) {}
 
   plan::Plan build() {
     edges::copy_own(b_, shape_, edges::Gives::each);
     if (shape_.widest == 0) return b_.build();
-    b_.use(board::block_ring(shape_), shape_.widest + 1);
-    const std::int32_t ahead = board::ahead(board::block_ring(shape_));
+    b_.use(edges::block_ring(shape_), shape_.widest + 1);
+    const std::int32_t ahead = board::ahead(edges::block_ring(shape_));
     for (std::int32_t cell = -ahead; cell < shape_.widest; ++cell) {
       if (cell + ahead < shape_.widest) give(cell + ahead);
       if (cell >= 0) take(cell);
@@ -35,7 +35,7 @@ class Exchange {
     if (cell >= static_cast<std::int32_t>(shape_.destinations.size())) return;
     const Slice block = input_block(shape_, cell);
     if (block.count == 0 || !leads_elsewhere(shape_.destinations[static_cast<std::size_t>(cell)])) return;
-    board::offer(b_, order_.of(cell), shape_, cell, block);
+    edges::offer(b_, order_.of(cell), shape_, cell, block);
   }
 
   void take(std::int32_t cell) {
@@ -43,9 +43,9 @@ class Exchange {
       const Edge& edge = shape_.sources[slot];
       const Slice home = output_block(shape_, static_cast<Rank>(slot));
       if (edge.slot != cell || !leads_elsewhere(edge) || home.count == 0) continue;
-      const Slice theirs = board::offered(shape_, edge.rank, cell, home);
+      const Slice theirs = edges::offered(shape_, edge.rank, cell, home);
       const Handle copied = board::take(b_, order_.of(cell), theirs, home);
-      if (!board::fits(shape_, home)) copied_.push_back(copied);
+      if (!edges::fits(shape_, home)) copied_.push_back(copied);
     }
     order_.finish(cell);
   }
@@ -54,7 +54,7 @@ class Exchange {
     const std::int32_t receipt = shape_.widest;
     if (!copied_.empty()) b_.publish(receipt, board::nothing(shape_.rank, receipt)).after(copied_);
     for (const edges::Other& reader : edges::others(shape_, shape_.destinations))
-      if (std::ranges::any_of(reader.slots, [&](Rank s) { return !board::fits(shape_, input_block(shape_, s)); }))
+      if (std::ranges::any_of(reader.slots, [&](Rank s) { return !edges::fits(shape_, input_block(shape_, s)); }))
         b_.await(reader.rank, receipt, 0);
   }
 
