@@ -82,13 +82,9 @@ Prepared::Prepared(const Group& group, Arguments arguments)
       prepare_reduce_scatter();
       break;
     case Kind::alltoallw:
-      prepare_parts(size_, size_, "rank");
+    case Kind::neighbor_alltoallw:
+      prepare_parts(group);
       return;
-    case Kind::neighbor_alltoallw: {
-      const Graph graph(group);
-      prepare_parts(graph.degree_out(), graph.degree_in(), "neighbour");
-      return;
-    }
     case Kind::neighbor_allgather:
     case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoall:
@@ -337,13 +333,16 @@ std::vector<Part> Prepared::parts_of(const nb::object& arrays, Memory::Use use, 
   return parts;
 }
 
-void Prepared::prepare_parts(Count to, Count from, const char* whom) {
+void Prepared::prepare_parts(const Group& group) {
+  const bool all = call_.kind == Kind::alltoallw;
+  const Count to = all ? size_ : Graph(group).degree_out(), from = all ? size_ : Graph(group).degree_in();
+  const char* const whom = all ? "rank" : "neighbour";
   const auto expect_one_each = [&](const std::vector<Part>& parts, const char* which, Count needed) {
     if (parts.size() != static_cast<std::size_t>(needed))
       refuse(std::string(which) + " has " + std::to_string(parts.size()) + " arrays and must have one per " + whom +
              " (or None), " + std::to_string(needed));
   };
-  if (call_.in_place && call_.kind != Kind::alltoallw) refuse("it cannot work in place; pass separate lists");
+  if (call_.in_place && !all) refuse("it cannot work in place; pass separate lists");
   void *in = nullptr, *out = nullptr;
   std::vector<Part> send;
   if (!call_.in_place) {

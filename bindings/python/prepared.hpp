@@ -78,8 +78,8 @@ class Prepared {
   void prepare_gatherv();
   void prepare_scatterv();
   void prepare_alltoallv();
-  /// alltoallw and neighbor_alltoallw: how many arrays are sent and received, one for each of `whom`.
-  void prepare_parts(Count to, Count from, const char* whom);
+  /// alltoallw and neighbor_alltoallw: an array for each block.
+  void prepare_parts(const Group& group);
   /// Arrays, or None; `base`: what their offsets count from.
   std::vector<Part> parts_of(const nanobind::object& arrays, Memory::Use use, const char* which, void*& base);
   void prepare_neighbors(const Graph& graph);

@@ -84,8 +84,8 @@ class StartedExchange {
 
   std::vector<std::unique_ptr<Memory>> memory_;
   std::list<std::vector<std::byte>> packed_;  // of arrays that are not contiguous
-  bool given_up_ = false;  // a time-out or a signal ended a wait: dropping it does not block
-  RawExchange raw_;        // last: its operation ends before its buffers go
+  bool given_up_ = false;                     // a time-out or a signal ended a wait: dropping it does not block
+  RawExchange raw_;                           // last: its operation ends before its buffers go
 };
 
 template <class Make>
