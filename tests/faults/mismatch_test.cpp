@@ -98,7 +98,8 @@ Problem problem_of(const Algorithm& algorithm, Rank size, Count count) {
   if (tutti::collectives::has_neighbors(algorithm.kind)) tutti::collectives::give_edges(problem, 1);  // a ring
   if (!tutti::collectives::get(algorithm.kind).varying) return problem;
   problem.count = 0;
-  problem.counts.assign(static_cast<std::size_t>(algorithm.kind == Kind::alltoallv ? size * size : size), count);
+  problem.counts.assign(static_cast<std::size_t>(tutti::collectives::is_matrix(algorithm.kind) ? size * size : size),
+                        count);
   return problem;
 }
 
