@@ -112,8 +112,9 @@ def test_fortran_has_every_function_of_c(prefix):
     in_c = set(re.findall(r"TUTTI_C_API [^;(]*?\btutti_(\w+)\(", header))
     module = (prefix / "share/tutti/fortran/tutti.f90").read_text()
     in_fortran = set(re.findall(r'name="tutti_(?:fortran_)?(\w+)"', module))
-    # error_message does what two of them do; the others are constants of Fortran's own.
-    assert in_c - in_fortran == {"last_error", "last_error_peer", "status_name", "type_size"}
+    # error_message does what two of them do; the others are constants of Fortran's own, and what takes layouts.
+    laid_out = {name for name in in_c if re.search("^layout_|^laid_out$|alltoallw", name)}
+    assert in_c - in_fortran - laid_out == {"last_error", "last_error_peer", "status_name", "type_size"}
     assert in_fortran - in_c == {"error_message", "in_place"}
 
 
