@@ -87,9 +87,9 @@ struct Bound {
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
-  bool messages = false;  ///< It may wait for a message, and not for cells alone.
-  bool any = false;       ///< Has `after any` edges.
-  bool areas = false;     ///< Writes or reads payloads that are too large for a cell.
+  bool messages = false;               ///< It may wait for a message, and not for cells alone.
+  bool any = false;                    ///< Has `after any` edges.
+  bool areas = false;                  ///< Writes or reads payloads that are too large for a cell.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
   Layouts layouts;                     ///< Last: what every call reads stays together.
 

@@ -69,7 +69,7 @@ class Exact {
   ExactCall call_;
   std::size_t input_ = 0, output_ = 0;  // of words that travel
   std::size_t given_ = 0, made_ = 0;    // packed copies of what is laid out
-  std::vector<Turn> turns_;  // by step
+  std::vector<Turn> turns_;             // by step
 };
 
 }  // namespace tutti::engine

@@ -89,7 +89,8 @@ void Group::run(const Call& call) const {
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
                           const void* site, const Layout* layout) const {
   auto* bytes = static_cast<std::byte*>(const_cast<void*>(data));  // a send only reads
-  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to, {.tag = tag, .site = site, .layout = layout});
+  return of(member_).start_message(plan::Verb::send, bytes, count, type, element, to,
+                                   {.tag = tag, .site = site, .layout = layout});
 }
 
 Request Group::start_recv(void* data, Count count, Type type, std::size_t element, Rank from, std::uint32_t tag,
