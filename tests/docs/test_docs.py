@@ -54,7 +54,10 @@ def named(pattern):
 @pytest.mark.parametrize("page", PAGES, ids=lambda page: page.name)
 def test_every_program_is_run(page, tmp_path):
     for language, text in fenced(page):
-        if language == "sh":
+        named_file = re.match(r"# (\w+\.py)\n", text)
+        if language == "python" and named_file:  # the lines of a shell that follow run it
+            (tmp_path / named_file[1]).write_text(text)
+        elif language == "sh":
             for line in text.splitlines():
                 if not line.startswith("make"):
                     succeed(line, tmp_path)
