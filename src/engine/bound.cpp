@@ -14,6 +14,9 @@ using plan::Verb;
 
 namespace {
 
+/// Of more, the fetching takes as long as it saves.
+constexpr std::size_t most_fetched = 4096;
+
 std::uint64_t cell_key(Rank owner, std::int32_t cell) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(owner)) << 32 | static_cast<std::uint32_t>(cell);
 }
@@ -68,7 +71,10 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
     instructions.push_back(make_ready(step, in_areas));
+    const Instruction& made = instructions.back();
+    if (step.verb == Verb::publish && made.source.area) next_area = std::max(next_area, made.bytes);
   }
+  next_area = std::min(next_area, most_fetched);
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
   std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);

@@ -90,6 +90,7 @@ struct Bound {
   bool messages = false;               ///< It may wait for a message, and not for cells alone.
   bool any = false;                    ///< Has `after any` edges.
   bool areas = false;                  ///< Writes or reads payloads that are too large for a cell.
+  std::size_t next_area = 0;           ///< How much of its next area this rank fetches ahead of its next call.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
   Layouts layouts;                     ///< Last: what every call reads stays together.
 

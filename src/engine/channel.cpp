@@ -204,7 +204,7 @@ void Channel::settle_alone(Operation& operation) {
   // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
   const std::uint64_t untold = next_cell_ - consumed_;
   untold_ = untold_ || untold > 0;
-  fetch_next_cell();
+  fetch_next(operation.bound().next_area);
   const bool tell = untold > (operation.bound().areas ? 0 : most_untold);
   if (tell) update_consumed();
   if (tell || operation.published_) ring_bells();
@@ -256,9 +256,14 @@ void Channel::update_consumed() {
   board_.member(rank()).consumed.store(consumed, std::memory_order_release);
 }
 
-/// The next cell's line is still at its readers: fetched back now, it is here when the next operation writes it.
-void Channel::fetch_next_cell() {
-  if (board_) host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1));
+/// The lines of the next cell and area are still at their readers: fetched back now, they are here when the next
+/// operation writes them. Not from readers that may be at them.
+void Channel::fetch_next(std::size_t area_bytes) {
+  if (!board_) return;
+  const std::uint64_t sequence = next_cell_ + 1;
+  host::prefetch_to_write(&board_.cell(rank(), sequence));
+  if (area_bytes == 0 || sequence > all_consumed_ + host::areas) return;
+  host::prefetch_to_write(board_.area(rank(), sequence), area_bytes);
 }
 
 void Channel::look_ahead(const Operation& operation) {

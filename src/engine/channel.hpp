@@ -122,7 +122,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void ring_bells();
   void drop_finished();
   void update_consumed();
-  void fetch_next_cell();
+  void fetch_next(std::size_t area_bytes);
   /// Everybody is done with all cells up to this sequence.
   bool consumed(std::uint64_t sequence) { return sequence <= all_consumed_ || look_for_consumed(sequence); }
   bool look_for_consumed(std::uint64_t sequence);

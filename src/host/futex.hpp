@@ -9,6 +9,7 @@
 #include <atomic>
 #include <cerrno>
 #include <climits>
+#include <cstddef>
 #include <cstdint>
 #include <ctime>
 
@@ -35,6 +36,12 @@ inline void prefetch_to_write(const void* line) {
 #else
   __builtin_prefetch(line, 1);
 #endif
+}
+
+/// The same for all lines of so many bytes.
+inline void prefetch_to_write(const std::byte* begin, std::size_t bytes) {
+  constexpr std::size_t line = 64;
+  for (std::size_t at = 0; at < bytes; at += line) prefetch_to_write(begin + at);
 }
 
 /// Tells the core that this is a polling loop.
