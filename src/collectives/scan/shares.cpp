@@ -10,8 +10,8 @@ plan::Plan pair(const Shape& shape, Rank own) {
   b.use(board::Ring::small, 2);
   if (shape.rank == 0) {
     b.publish(0, operand(shape, whole(shape)));
-    b.await(1, 1, 0);
     if (own == 1) b.copy(operand(shape, whole(shape)), whole(shape));
+    b.await(1, 1, 0);
     return b.build();
   }
   board::Line line;

@@ -27,7 +27,7 @@ void take_block(Writer& b, const Shape& shape, board::Ring ring, const board::St
 plan::Plan board::scatter(const Shape& shape, Ring ring) {
   Writer b(shape);
   const bool root = shape.rank == shape.root;
-  if (root) keep_own_block(b, shape);
+  if (root && shape.size == 1) keep_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   const Stream stream(shape, ring);
   b.use(ring, stream.cells());
@@ -40,6 +40,7 @@ plan::Plan board::scatter(const Shape& shape, Ring ring) {
     stream.write(b, order.of(cell), cell, all_input(shape));
     order.finish(cell);
   }
+  keep_own_block(b, shape);
   return b.build();
 }
 

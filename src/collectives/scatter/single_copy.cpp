@@ -11,11 +11,12 @@ plan::Plan single_copy(const Shape& shape) {
   Writer b(shape);
   const bool root = shape.rank == shape.root;
   const Slice all = all_input(shape);
-  if (root) keep_own_block(b, shape);
+  if (shape.size == 1) keep_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   b.use(board::Ring::small, 1);
   if (root) {
     b.publish(0, all);
+    keep_own_block(b, shape);
     b.await(board::everyone, 0, 0);
     return b.build();
   }

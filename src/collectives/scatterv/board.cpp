@@ -18,6 +18,7 @@ void hand_out(Writer& b, const Shape& shape) {
     const Rank to = board::neighbour(shape, cell + 1);
     const Slice theirs = input_block(shape, to);
     if (theirs.count > 0) board::offer(b, order.of(cell), shape, cell, theirs);
+    if (cell == 0) keep_own_block(b, shape);  // while the first ones copy theirs
     if (!board::fits(shape, theirs)) b.await(to, receipt(shape), 0);
     order.finish(cell);
   }
@@ -45,11 +46,12 @@ void take_one(Writer& b, const Shape& shape) {
 
 plan::Plan board(const Shape& shape) {
   Writer b(shape);
-  const bool root = shape.rank == shape.root;
-  if (root) keep_own_block(b, shape);
-  if (shape.size == 1) return b.build();
+  if (shape.size == 1) {
+    keep_own_block(b, shape);
+    return b.build();
+  }
   b.use(board::block_ring(shape), shape.size - 1);
-  if (root)
+  if (shape.rank == shape.root)
     hand_out(b, shape);
   else
     take_one(b, shape);
