@@ -12,7 +12,7 @@ int tutti_fortran_in_place = 0;
 static _Thread_local char own_message[512];
 static _Thread_local int message_is_own = 0;
 
-static void refuse(tutti_checked* call, const char* name, const char* text) {
+void tutti_fortran_refuse(tutti_checked* call, const char* name, const char* text) {
   if (call->status != TUTTI_OK) return;
   call->status = TUTTI_USAGE;
   message_is_own = 1;
@@ -52,9 +52,20 @@ static tutti_type type_of(const CFI_cdesc_t* array) {
   return tutti_type_opaque(bytes);
 }
 
+/* CFI_is_contiguous also refuses sections of one element in some dimension, which lie side by side. */
+static int has_gaps(const CFI_cdesc_t* array) {
+  CFI_index_t apart = (CFI_index_t)array->elem_len;
+  int i;
+  for (i = 0; i < array->rank; ++i) {
+    if (array->dim[i].extent != 1 && array->dim[i].sm != apart) return 1;
+    apart *= array->dim[i].extent;
+  }
+  return 0;
+}
+
 tutti_elements tutti_fortran_view(tutti_checked* call, const char* name, const CFI_cdesc_t* array,
                                   const int64_t* element) {
-  tutti_elements view = {array->base_addr, 1, 0};
+  tutti_elements view = {array->base_addr, 1, 0, NULL};
   int i;
   if (array->base_addr == &tutti_fortran_in_place) {
     view.data = TUTTI_IN_PLACE;
@@ -62,39 +73,54 @@ tutti_elements tutti_fortran_view(tutti_checked* call, const char* name, const C
   }
   for (i = 0; i < array->rank; ++i) {
     if (array->dim[i].extent < 0)
-      refuse(call, name,
-             "is of assumed size, so nobody knows how long it is; pass a section with bounds, as in a(1:n)");
+      tutti_fortran_refuse(
+          call, name, "is of assumed size, so nobody knows how long it is; pass a section with bounds, as in a(1:n)");
     else
       view.count *= array->dim[i].extent;
   }
-  if (array->rank > 0 && view.count > 1 && CFI_is_contiguous(array) == 0)
-    refuse(call, name, "is not contiguous; pass a whole array, or a copy in parentheses of what is only read");
+  if (view.count > 1 && has_gaps(array)) view.section = array;
   view.type = type_of(array);
   if (element != NULL) {
     view.type = (tutti_type)*element;
     if (tutti_type_size(view.type) != array->elem_len)
-      refuse(call, name, "has elements of another size than the type given by element");
+      tutti_fortran_refuse(call, name, "has elements of another size than the type given by element");
   }
-  if (view.type == 0) refuse(call, name, "has elements without bytes");
-  if (view.data == NULL && view.count > 0) refuse(call, name, "is not allocated");
+  if (view.type == 0) tutti_fortran_refuse(call, name, "has elements without bytes");
+  if (view.data == NULL && view.count > 0) tutti_fortran_refuse(call, name, "is not allocated");
   return view;
 }
 
-void tutti_fortran_expect(tutti_checked* call, const char* name, const tutti_elements* array, int64_t needed) {
+static void wrong_length(tutti_checked* call, const char* name, int64_t count, int64_t needed) {
   char text[96];
-  if (tutti_fortran_is_in_place(array) || array->count >= needed) return;
-  snprintf(text, sizeof text, "has %lld elements and must have %lld", (long long)array->count, (long long)needed);
-  refuse(call, name, text);
+  snprintf(text, sizeof text, "has %lld elements and must have %lld", (long long)count, (long long)needed);
+  tutti_fortran_refuse(call, name, text);
+}
+
+void tutti_fortran_expect(tutti_checked* call, const char* name, const tutti_elements* array, int64_t needed) {
+  if (!tutti_fortran_is_in_place(array) && array->count < needed) wrong_length(call, name, array->count, needed);
 }
 
 tutti_type tutti_fortran_same(tutti_checked* call, const tutti_elements* in, const tutti_elements* out) {
-  if (tutti_fortran_is_in_place(in)) {
-    if (tutti_fortran_is_in_place(out)) refuse(call, "in and out", "are both tutti_in_place; one must be an array");
-    return out->type;
-  }
+  if (tutti_fortran_is_in_place(in)) return out->type;
   if (!tutti_fortran_is_in_place(out) && in->type != out->type)
-    refuse(call, "in", "has elements of another type than out; make them equal");
+    tutti_fortran_refuse(call, "in", "has elements of another type than out; make them equal");
   return in->type;
+}
+
+void* tutti_fortran_memory(const CFI_cdesc_t* array) {
+  return array->base_addr == &tutti_fortran_in_place ? TUTTI_IN_PLACE : array->base_addr;
+}
+
+void* tutti_fortran_list(tutti_checked* call, const char* name, const CFI_cdesc_t* list, int64_t needed) {
+  if (list == NULL) return NULL;
+  if (list->dim[0].extent != needed) wrong_length(call, name, list->dim[0].extent, needed);
+  return list->base_addr;
+}
+
+void tutti_fortran_no_place(tutti_checked* call, const char* name, const void* data) {
+  if (data == TUTTI_IN_PLACE)
+    tutti_fortran_refuse(call, name,
+                         "is tutti_in_place, which can stand for in alone (in scatter and scatterv: for out)");
 }
 
 int64_t tutti_fortran_extent(int32_t size, const int64_t* counts, const int64_t* offsets) {
@@ -115,6 +141,12 @@ void tutti_fortran_end(tutti_status status, int* ierror) {
     exit(EXIT_FAILURE);
   }
   if (ierror != NULL) *ierror = (int)status;
+}
+
+void tutti_fortran_finish(tutti_checked* call, int* ierror) {
+  tutti_layout_free(&call->in);
+  tutti_layout_free(&call->out);
+  tutti_fortran_end(call->status, ierror);
 }
 
 tutti_status tutti_fortran_library(tutti_status status) {
@@ -165,21 +197,18 @@ int32_t tutti_fortran_size(const tutti_group* group) { return tutti_size(*group)
 /* Both functions that make a group of a list of ranks. */
 typedef tutti_status (*made_of_ranks)(tutti_group, const int32_t*, int32_t, tutti_group*);
 
-static void of_ranks(const char* name, made_of_ranks make, const tutti_group* group, const CFI_cdesc_t* ranks,
-                     tutti_group* part, int* ierror) {
-  tutti_checked call = {name, TUTTI_OK};
-  const tutti_elements list = tutti_fortran_view(&call, "ranks", ranks, NULL);
-  if (call.status == TUTTI_OK && list.type != TUTTI_INT32) refuse(&call, "ranks", "must be of integer(c_int32_t)");
-  if (call.status == TUTTI_OK) call.status = tutti_fortran_library(make(*group, list.data, (int32_t)list.count, part));
-  tutti_fortran_end(call.status, ierror);
+static void of_ranks(made_of_ranks make, const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part,
+                     int* ierror) {
+  const tutti_status status = make(*group, ranks->base_addr, (int32_t)ranks->dim[0].extent, part);
+  tutti_fortran_end(tutti_fortran_library(status), ierror);
 }
 
 void tutti_fortran_subgroup(const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part, int* ierror) {
-  of_ranks("subgroup", tutti_subgroup, group, ranks, part, ierror);
+  of_ranks(tutti_subgroup, group, ranks, part, ierror);
 }
 
 void tutti_fortran_create(const tutti_group* group, const CFI_cdesc_t* ranks, tutti_group* part, int* ierror) {
-  of_ranks("create", tutti_create, group, ranks, part, ierror);
+  of_ranks(tutti_create, group, ranks, part, ierror);
 }
 
 void tutti_fortran_wait(tutti_request* request, int* ierror, const int64_t* timeout_ns) {

@@ -18,9 +18,15 @@ NUMBERS = {
 }
 COUNTS = ("counts", "send_counts", "recv_counts")
 OFFSETS = ("offsets", "send_offsets", "recv_offsets")
+LAYOUTS = ("send", "recv")
 SENT = ("in", "data_sent")
+# Arrays of which one element is used are in neither.
+FILLED = ("out", "buffer", "data")
 
-# Name, arrays, numbers and counts, offsets, how many elements and what must be there, the C call's arguments.
+W_ARGUMENTS = "in, send_offsets, send, out, recv_offsets, recv"
+
+# Name, arrays, numbers and lists, offsets, how many elements and what must be there, the C call's arguments. Rows that
+# speak of sources or destinations are of graphs.
 COLLECTIVES = [
     ("barrier", "", "", "", "", ""),
     ("bcast", "buffer", "root", "", "", "buffer.data, buffer.count, type, *root"),
@@ -125,6 +131,42 @@ COLLECTIVES = [
         " need(out, tutti_fortran_extent(size, recv_counts, recv_offsets));",
         "in.data, send_counts, send_offsets, out.data, recv_counts, recv_offsets, type",
     ),
+    ("alltoallw", "in out", "send recv", "send_offsets recv_offsets", "", W_ARGUMENTS),
+    (
+        "neighbor_allgather",
+        "in out",
+        "",
+        "",
+        "count = in.count; need(out, count * sources);",
+        "in.data, out.data, count, type",
+    ),
+    (
+        "neighbor_alltoall",
+        "in out",
+        "",
+        "",
+        "count = tutti_fortran_block(in_array, destinations, out_array, sources);"
+        " need(in, count * destinations); need(out, count * sources);",
+        "in.data, out.data, count, type",
+    ),
+    (
+        "neighbor_allgatherv",
+        "in out",
+        "counts",
+        "offsets",
+        "need(out, tutti_fortran_extent(sources, counts, offsets));",
+        "in.data, in.count, out.data, counts, offsets, type",
+    ),
+    (
+        "neighbor_alltoallv",
+        "in out",
+        "send_counts recv_counts",
+        "send_offsets recv_offsets",
+        "need(in, tutti_fortran_extent(destinations, send_counts, send_offsets));"
+        " need(out, tutti_fortran_extent(sources, recv_counts, recv_offsets));",
+        "in.data, send_counts, send_offsets, out.data, recv_counts, recv_offsets, type",
+    ),
+    ("neighbor_alltoallw", "in out", "send recv", "send_offsets recv_offsets", "", W_ARGUMENTS),
 ]
 # The same without a persistent form.
 OTHERS = [
@@ -132,7 +174,22 @@ OTHERS = [
     ("send", "data_sent", "to tag", "", "", "data_sent.data, data_sent.count, type, *to, (uint32_t)*tag"),
     ("recv", "data", "from tag", "", "", "data.data, data.count, type, *from, (uint32_t)*tag"),
 ]
-# Functions without arrays: their arguments as C has them after the group, and as Fortran has them.
+LAYOUT = ("layout", "type(tutti_layout), intent(inout)", "")
+INNER = ("inner", "type(tutti_layout), intent(in)", "")
+ELEMENT = ("element", "integer(c_int64_t), intent(in)", "")
+
+
+def count(name):
+    """An argument that goes in."""
+    return name, "integer(c_int64_t), intent(in)", f"*{name}"
+
+
+def rank_out(name):
+    """An argument that comes out."""
+    return name, "integer(c_int32_t), intent(out)", name
+
+
+# Functions without arrays: how the C call's arguments begin, and all of Fortran's, with what C is given for each.
 PLAIN = [
     ("world", "", [("group", "type(tutti_group), intent(inout)", "group")]),
     ("group_free", "", [("group", "type(tutti_group), intent(inout)", "group")]),
@@ -158,12 +215,31 @@ PLAIN = [
         (name, "", [("persistent", "type(tutti_persistent), intent(inout)", "persistent")])
         for name in ("start", "run", "persistent_free")
     ),
+    ("layout_strided", "layout, (tutti_type)*element, ", [LAYOUT, ELEMENT, *map(count, ("count", "block", "stride"))]),
+    ("layout_nested", "layout, *inner, ", [LAYOUT, INNER, *map(count, ("count", "stride_bytes"))]),
+    ("layout_resized", "layout, *inner, ", [LAYOUT, INNER, *map(count, ("lower_bytes", "extent_bytes"))]),
+    ("layout_free", "layout", [LAYOUT]),
+    (
+        "shift",
+        "*grid, ",
+        [
+            ("grid", "type(tutti_group), intent(in)", ""),
+            *((number, "integer(c_int), intent(in)", f"*{number}") for number in ("dimension", "by")),
+            *map(rank_out, ("source", "destination")),
+        ],
+    ),
+    (
+        "degrees",
+        "*graph, ",
+        [("graph", "type(tutti_group), intent(in)", ""), *map(rank_out, ("sources", "destinations"))],
+    ),
+    ("exchange_free", "", [("exchange", "type(tutti_exchange), intent(inout)", "exchange")]),
 ]
 C_TYPES = {
-    "tutti_group": "tutti_group",
-    "tutti_request": "tutti_request",
-    "tutti_persistent": "tutti_persistent",
+    **{f"type(tutti_{name})": f"tutti_{name}" for name in ("group", "request", "persistent", "layout", "exchange")},
     "c_int)": "int",
+    "c_int32_t)": "int32_t",
+    "c_int64_t)": "int64_t",
 }
 
 
@@ -178,7 +254,13 @@ def forms(row, persistent):
 def dummies(row, handle):
     """Required and optional arguments between the group and ierror, and behind ierror."""
     required = [*row[1].split(), *row[2].split()]
-    return [*required, *([handle] if handle else [])], [*row[3].split(), *(["element"] if row[1] else [])]
+    typed = row[1] and not by_layouts(row)
+    return [*required, *([handle] if handle else [])], [*row[3].split(), *(["element"] if typed else [])]
+
+
+def by_layouts(row):
+    """Whether layouts alone say what lies in the arrays."""
+    return row[5] == W_ARGUMENTS
 
 
 def shown(name):
@@ -212,16 +294,19 @@ def fortran(row, form, handle):
         if name == handle:
             lines.append(f"      type(tutti_{handle}), intent(inout) :: {handle}")
         elif name in row[1].split():
-            intent = "in" if name in SENT else "inout"
+            # Layouts may name parts of one array on both sides.
+            intent = "in" if name in SENT and not by_layouts(row) else "inout"
             lines.append(f"      type(*), dimension(..), intent({intent}){held} :: {shown(name)}")
         elif name in COUNTS:
-            lines.append(f"      integer(c_int64_t), intent(in) :: {name}(*)")
+            lines.append(f"      integer(c_int64_t), intent(in), contiguous :: {name}(:)")
+        elif name in LAYOUTS:
+            lines.append(f"      type(tutti_layout), intent(in), contiguous :: {name}(:)")
         else:
             lines.append(f"      {NUMBERS[name]} :: {name}")
     lines.append("      integer(c_int), optional, intent(out) :: ierror")
     for name in after:
-        shape = "(*)" if name in OFFSETS else ""
-        lines.append(f"      integer(c_int64_t), optional, intent(in) :: {name}{shape}")
+        shape = ", contiguous :: {}(:)" if name in OFFSETS else " :: {}"
+        lines.append("      integer(c_int64_t), optional, intent(in)" + shape.format(name))
     return "\n".join([*lines, "    end subroutine"])
 
 
@@ -230,9 +315,11 @@ def c_argument(row, handle, name):
         return f"tutti_{handle}* {handle}"
     if name in row[1].split():
         return f"const CFI_cdesc_t* {name}_array"
+    if name in (*COUNTS, *OFFSETS, *LAYOUTS):
+        return f"const CFI_cdesc_t* {name}_list"
     if name == "op":
         return "const tutti_op* op"
-    return f"const int{64 if name in (*COUNTS, *OFFSETS, 'element') else 32}_t* {name}"
+    return f"const int{64 if name == 'element' else 32}_t* {name}"
 
 
 def expanded(checks):
@@ -255,41 +342,92 @@ def only_at_root(row, array):
     return writes.get(row[0]) == array
 
 
+def at_root(row):
+    """The array that other ranks than the root need not have."""
+    return {"reduce": "out", "gather": "out", "gatherv": "out", "scatter": "in", "scatterv": "in"}.get(row[0])
+
+
+def views(row):
+    """The arrays of a call."""
+    for array in row[1].split():
+        if by_layouts(row):
+            yield f"void* const {array} = tutti_fortran_memory({array}_array);"
+            continue
+        look = f'tutti_fortran_view(&call, "{shown(array)}", {array}_array, element)'
+        if array == at_root(row):
+            yield f"const tutti_elements nothing_{array} = {{NULL, 0, 0, NULL}};"
+            look = f"rank == *root ? {look} : nothing_{array}"
+        yield f"const tutti_elements {array} = {look};"
+
+
+def placed(row):
+    """Refusals of tutti_in_place where it says nothing."""
+    may_be = {"sum": None, "scatter": "out", "scatterv": "out"}.get(row[0], "in")
+    for array in row[1].split():
+        if array != may_be:
+            data = array if by_layouts(row) else f"{array}.data"
+            yield f'tutti_fortran_no_place(&call, "{shown(array)}", {data});'
+
+
+def lists(row):
+    """The lists of a call, with one entry for each rank or edge."""
+    for name in [*row[2].split(), *row[3].split()]:
+        if name not in (*COUNTS, *OFFSETS, *LAYOUTS):
+            continue
+        kind = "tutti_layout" if name in LAYOUTS else "int64_t"
+        entries = "size"
+        if row[0].startswith("neighbor_"):
+            entries = "destinations" if name.startswith("send") else "sources"
+        look = f'tutti_fortran_list(&call, "{name}", {name}_list, {entries})'
+        if at_root(row):
+            look = f"rank == *root ? {look} : NULL"
+        elif by_layouts(row) and name.startswith("send"):
+            look = f"in == TUTTI_IN_PLACE ? NULL : {look}"
+        yield f"const {kind}* const {name} = {look};"
+
+
+def the_type(row):
+    """The type of a call's elements."""
+    arrays = row[1].split()
+    if len(arrays) == 1:
+        return f"{arrays[0]}.type"
+    same = f"tutti_fortran_same(&call, &{arrays[0]}, &{arrays[1]})"
+    if not at_root(row):
+        return same
+    other = next(array for array in arrays if array != at_root(row))
+    return f"rank == *root ? {same} : {other}.type"
+
+
+def laid_out(row):
+    """The type of a call with arrays that have gaps."""
+    sides = [[f"&{array}" for array in row[1].split() if array in side] for side in (SENT, FILLED)]
+    return f"tutti_fortran_laid_out(&call, type, {', '.join(side[0] if side else 'NULL' for side in sides)})"
+
+
 def c_subroutine(row, form, handle):
     """One subroutine in C."""
     before, after = dummies(row, handle)
     arguments = ["const tutti_group* group", *(c_argument(row, handle, name) for name in before), "int* ierror"]
     arguments += [c_argument(row, handle, name) for name in after]
-    lines = [f"void tutti_fortran_{form}({', '.join(arguments)}) {{", f'  tutti_checked call = {{"{form}", TUTTI_OK}};']
-    checks = expanded(row[4])
-    arrays = row[1].split()
-    ranked = "rank" in checks or any(only_at_root(row, array) for array in arrays)
-    if ranked:
-        lines.append("  const int32_t rank = tutti_rank(*group);")
-    if "size" in checks:
-        lines.append("  const int32_t size = tutti_size(*group) < 1 ? 1 : tutti_size(*group);")
-    for array in arrays:
-        look = f'tutti_fortran_view(&call, "{shown(array)}", {array}_array, element)'
-        if only_at_root(row, array):
-            lines.append(f"  const tutti_elements nothing_{array} = {{NULL, 0, 0}};")
-            look = f"rank == *root ? {look} : nothing_{array}"
-        lines.append(f"  const tutti_elements {array} = {look};")
-    if "count =" in checks:
-        lines.append("  int64_t count = 0;")
-    if arrays:
-        if len(arrays) == 1:
-            kind = f"{arrays[0]}.type"
-        else:
-            needed = next((array for array in arrays if only_at_root(row, array)), None)
-            other = next(array for array in arrays if array != needed)
-            kind = f"tutti_fortran_same(&call, &{arrays[0]}, &{arrays[1]})"
-            kind = f"rank == *root ? {kind} : {other}.type" if needed else kind
-        lines.append(f"  const tutti_type type = {kind};")
-    lines += [f"  {check.strip()};" for check in checks.split(";") if check.strip()]
+    body = [*views(row), *placed(row), *lists(row)]
+    checks = [f"{check.strip()};" for check in expanded(row[4]).split(";") if check.strip()]
+    if any(check.startswith("count =") for check in checks):
+        body.append("int64_t count = 0;")
+    if row[1] and not by_layouts(row):
+        checks = ["if (call.status == TUTTI_OK) {", *(f"  {check}" for check in checks), "}"] if checks else []
+        body += [f"tutti_type type = {the_type(row)};", *checks, f"type = {laid_out(row)};"]
+    text = "\n".join(body)
+    known = [f'tutti_checked call = {{.what = "{form}"}};']
+    if "rank" in text:
+        known.append("const int32_t rank = tutti_rank(*group);")
+    if "size" in text:
+        known.append("const int32_t size = tutti_size(*group) < 1 ? 1 : tutti_size(*group);")
+    if "sources" in text:
+        known += ["int32_t sources, destinations;", "tutti_fortran_edges(&call, *group, &sources, &destinations);"]
     call = ", ".join(["*group", *([row[5]] if row[5] else []), *([handle] if handle else [])])
-    lines.append("  if (call.status == TUTTI_OK)")
-    lines.append(f"    call.status = tutti_fortran_library(tutti_{form}({call}));")
-    return "\n".join([*lines, "  tutti_fortran_end(call.status, ierror);", "}"])
+    body += ["if (call.status == TUTTI_OK)", f"  call.status = tutti_fortran_library(tutti_{form}({call}));"]
+    head = f"void tutti_fortran_{form}({', '.join(arguments)}) {{"
+    return "\n  ".join([head, *known, *body, "tutti_fortran_finish(&call, ierror);"]) + "\n}"
 
 
 def plain(name, first, arguments):
