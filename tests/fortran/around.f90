@@ -167,12 +167,10 @@ contains
 
   subroutine check_errors
     real(real64) :: table(4, 3), whole(4, 3), few(2)
-    integer :: other(12)
+    integer :: other(12), i
     type(tutti_group) :: none
     table = 1
     whole = 0
-    call tutti_allreduce(group, table(1:4:2, :), whole(1:4:2, :), TUTTI_SUM, ierror)
-    call check_refused(TUTTI_USAGE, 'not contiguous', 'a section with gaps')
     call tutti_allreduce(group, table(:, 2:3), whole(:, 2:3), TUTTI_SUM, ierror)
     call check_ok('a section of whole columns')
     call check(all(abs(whole(:, 2:3) - np) <= 0) .and. all(abs(whole(:, 1)) <= 0), 'a section of whole columns')
@@ -184,6 +182,12 @@ contains
     call check_refused(TUTTI_USAGE, 'root', 'a root that is not there')
     call tutti_allreduce(none, table, whole, TUTTI_SUM, ierror)
     call check_refused(TUTTI_USAGE, 'group is NULL', 'no group')
+    call tutti_allreduce(group, table, tutti_in_place, TUTTI_SUM, ierror)
+    call check_refused(TUTTI_USAGE, 'out is tutti_in_place', 'no place for the result')
+    call tutti_allgatherv(group, few, table, [(1_int64, i = 0, np)], ierror)
+    call check_refused(TUTTI_USAGE, 'counts has', 'counts of more ranks than there are')
+    call tutti_allgatherv(group, few, table, [(1_int64, i = 1, np)], ierror, offsets=[1_int64, (1_int64, i = 1, np)])
+    call check_refused(TUTTI_USAGE, 'offsets has', 'offsets of more ranks than there are')
     call tutti_allreduce(group, table, whole, TUTTI_SUM, ierror, element=TUTTI_INT32)
     call check_refused(TUTTI_USAGE, 'another size', 'a wrong element')
     call unbounded(table)
@@ -199,32 +203,3 @@ contains
   end subroutine
 
 end module around
-
-program fortran_api
-  use around
-  implicit none
-  integer, parameter :: counts(3) = [0, 1, 5]
-  integer :: form, n, root
-  call tutti_world(group)
-  me = tutti_rank(group)
-  np = tutti_size(group)
-  do form = blocking, persistent
-    do n = 1, size(counts)
-      call check_combining(form, counts(n))
-      call check_exchanging(form, counts(n))
-      do root = 0, np - 1
-        call check_rooted(form, counts(n), root)
-        call check_varying(form, counts(n), root)
-      end do
-    end do
-  end do
-  call check_types
-  call check_places
-  call check_operations
-  call check_groups
-  call check_messages
-  call check_errors
-  call tutti_barrier(group)
-  if (me == 0) print '(a, i0, a, i0, a)', 'fortran_api: all right on ', np, ' ranks, ', checks, ' checks'
-  call tutti_group_free(group)
-end program

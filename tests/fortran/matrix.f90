@@ -9,13 +9,16 @@ module matrix
   implicit none
 
   integer, parameter :: blocking = 1, started = 2, persistent = 3
-  integer(int64), parameter :: poison = -7777
+  integer(int64), parameter :: poison = -7777, gap = -8888
   type(tutti_group) :: group
   type(tutti_request) :: request
   type(tutti_persistent) :: again
   integer :: me, np, ierror
   integer :: checks = 0
-  integer(int64), allocatable, asynchronous :: in(:), out(:)
+  ! How far apart their elements lie in memory: sections with gaps, and backwards.
+  integer :: in_step = 1, out_step = 1
+  integer(int64), pointer, asynchronous :: in(:), out(:)
+  integer(int64), allocatable, target :: in_memory(:), out_memory(:)
 
 contains
 
@@ -51,6 +54,8 @@ contains
       call tutti_persistent_free(again, ierror)
     end if
     call check_ok(what)
+    call check(count(in_memory == gap) == size(in_memory) - size(in), what // ': what is between the elements of in')
+    call check(count(out_memory == gap) == size(out_memory) - size(out), what // ': what is between those of out')
   end subroutine
 
   ! Element i (from 1 on) of rank r.
@@ -72,9 +77,21 @@ contains
   subroutine fresh(gives, takes)
     integer, intent(in) :: gives, takes
     integer :: i
+    call place(in_memory, gives, in_step, in)
+    call place(out_memory, takes, out_step, out)
     in = [(value(me, i), i = 1, gives)]
-    if (allocated(out)) deallocate (out)
-    allocate (out(takes), source=poison)
+    out = poison
+  end subroutine
+
+  ! n elements, `step` apart in memory of their own that has something around them.
+  subroutine place(memory, n, step, elements)
+    integer(int64), allocatable, target, intent(inout) :: memory(:)
+    integer, intent(in) :: n, step
+    integer(int64), pointer, intent(out) :: elements(:)
+    if (allocated(memory)) deallocate (memory)
+    allocate (memory(0:n * abs(step) + 1), source=gap)
+    if (step > 0) elements => memory(1:n * step:step)
+    if (step < 0) elements => memory(n * abs(step):1:step)
   end subroutine
 
   subroutine check_rooted(form, n, root)
