@@ -7,9 +7,11 @@ program fortran_api
   implicit none
   integer, parameter :: counts(3) = [0, 1, 5], steps(2, 4) = reshape([1, 1, 2, 1, 1, -3, -1, 2], [2, 4])
   integer :: form, n, root, apart
+  integer(c_int64_t) :: first_place
   call tutti_world(group)
   me = tutti_rank(group)
   np = tutti_size(group)
+  first_place = next_place()
   do apart = 1, size(steps, 2)
     in_step = steps(1, apart)
     out_step = steps(2, apart)
@@ -41,6 +43,7 @@ program fortran_api
   call check_groups
   call check_messages
   call check_errors
+  call check(next_place() == first_place, 'layouts that are left behind')
   call tutti_barrier(group)
   if (me == 0) print '(a, i0, a, i0, a)', 'fortran_api: all right on ', np, ' ranks, ', checks, ' checks'
   call tutti_group_free(group)

@@ -151,6 +151,7 @@ contains
     integer(c_int32_t) :: edges(2, 2), sources, destinations
     integer(c_int32_t), allocatable :: from(:), to(:)
     integer(int64), allocatable :: give(:, :), take(:, :)
+    integer, parameter :: n = 40000
     integer :: i
     edges(1, :) = 0
     edges(2, :) = np - 1
@@ -158,16 +159,16 @@ contains
     call check_ok('graph')
     call tutti_degrees(pair, sources, destinations)
     call check(sources == merge(2, 0, me == np - 1) .and. destinations == merge(2, 0, me == 0), 'degrees')
-    allocate (from(sources), to(destinations), give(3, destinations), take(3, sources))
+    allocate (from(sources), to(destinations), give(n, destinations), take(n, sources))
     from = 7
     to = 7
     call tutti_neighbors(pair, from, to)
     call check(all(from == 0) .and. all(to == np - 1), 'neighbours')
-    give = reshape([(value(me, i), i = 1, 3 * destinations)], [3, int(destinations)])
+    give = reshape([(value(me, i), i = 1, n * destinations)], [n, int(destinations)])
     take = poison
     call tutti_neighbor_alltoall(pair, give, take, ierror)
     call check_ok('blocks of ranks without edges')
-    call check(all(take == reshape([(value(0, i), i = 1, 3 * sources)], [3, int(sources)])), 'two edges')
+    call check(all(take == reshape([(value(0, i), i = 1, n * sources)], [n, int(sources)])), 'two edges')
     call tutti_group_free(pair)
   end subroutine
 
