@@ -23,6 +23,7 @@ program fortran_api
         do root = 0, np - 1
           call check_rooted(form, counts(n), root)
           call check_varying(form, counts(n), root)
+          if (form == blocking) call check_in_place(counts(n), root)
         end do
       end do
     end do

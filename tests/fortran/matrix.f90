@@ -196,6 +196,49 @@ contains
     call check(all(out == [((value(r, me * n + i), i = 1, n), r = 0, np - 1)]), 'alltoall')
   end subroutine
 
+  ! What is given already lies where the result goes.
+  subroutine check_in_place(n, root)
+    integer, intent(in) :: n, root
+    integer :: i, r, first
+    first = me * n
+    call fresh(n, n)
+    out = in
+    call tutti_scan(group, tutti_in_place, out, TUTTI_SUM, ierror)
+    call finish(blocking, 'scan in place')
+    call check(all(out == [(summed(0, me, i), i = 1, n)]), 'scan in place')
+    call fresh(n, n * np)
+    if (me == root) then
+      out(first + 1:first + n) = in
+      call tutti_gather(group, tutti_in_place, out, root, ierror)
+      call check(all(out == [((value(r, i), i = 1, n), r = 0, np - 1)]), 'gather in place')
+    else
+      call tutti_gather(group, in, out, root, ierror)
+    end if
+    call finish(blocking, 'gather in place')
+    call fresh(n * np, n)
+    if (me == root) then
+      call tutti_scatter(group, in, tutti_in_place, root, ierror)
+      call check(all(in == [(value(me, i), i = 1, n * np)]) .and. all(out == poison), 'scatter in place')
+    else
+      call tutti_scatter(group, in, out, root, ierror)
+      call check(all(out == [(value(root, first + i), i = 1, n)]), 'scatter in place')
+    end if
+    call finish(blocking, 'scatter in place')
+    call fresh(n * np, n * np)
+    out(first + 1:first + n) = in(:n)
+    call tutti_allgather(group, tutti_in_place, out, ierror)
+    call finish(blocking, 'allgather in place')
+    call check(all(out == [((value(r, i), i = 1, n), r = 0, np - 1)]), 'allgather in place')
+    out = in
+    call tutti_alltoall(group, tutti_in_place, out, ierror)
+    call finish(blocking, 'alltoall in place')
+    call check(all(out == [((value(r, first + i), i = 1, n), r = 0, np - 1)]), 'alltoall in place')
+    out = in
+    call tutti_reduce_scatter_block(group, tutti_in_place, out, TUTTI_SUM, ierror)
+    call finish(blocking, 'reduce_scatter_block in place')
+    call check(all(out(:n) == [(summed(0, np - 1, first + i), i = 1, n)]), 'reduce_scatter_block in place')
+  end subroutine
+
   ! Rank r has n + r elements; blocks lie two elements apart.
   subroutine check_varying(form, n, root)
     integer, intent(in) :: form, n, root
