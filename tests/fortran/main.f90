@@ -5,7 +5,7 @@ program fortran_api
   use layouts
   use neighbors
   implicit none
-  integer, parameter :: counts(3) = [0, 1, 5], steps(2, 4) = reshape([1, 1, 2, 1, 1, -3, -1, 2], [2, 4])
+  integer, parameter :: counts(4) = [0, 1, 5, 20000], steps(2, 4) = reshape([1, 1, 2, 1, 1, -3, -1, 2], [2, 4])
   integer :: form, n, root, apart
   integer(c_int64_t) :: first_place
   call tutti_world(group)

@@ -63,7 +63,8 @@ contains
     case (persistent); call tutti_neighbor_alltoallv_init(above, in, out, send, recv, again, ierror)
     end select
     call finish(form, 'neighbor_alltoallv')
-    call check(all(out == [((value(s, (n + s) * (me - s - 1) + i), i = 1, n + s), s = 0, me - 1)]), 'neighbor_alltoallv')
+    call check(all(out == [((value(s, (n + s) * (me - s - 1) + i), i = 1, n + s), s = 0, me - 1)]), &
+      'neighbor_alltoallv')
   end subroutine
 
   ! A field of 2 x 3 elements with a halo around it, on a ring that cuts its columns; one array on both sides.
@@ -132,7 +133,7 @@ contains
     call tutti_degrees(grid, sources, destinations)
     call check(sources == 4 .and. destinations == 4, 'degrees of a grid')
     call tutti_neighbors(grid, neighbors, neighbors)
-    call check(all(neighbors == [TUTTI_NONE, TUTTI_NONE, modulo(me - 1, np), modulo(me + 1, np)]), 'neighbours in a grid')
+    call check(all(neighbors == [TUTTI_NONE, TUTTI_NONE, modulo(me - 1, np), modulo(me + 1, np)]), 'neighbours')
     call tutti_sub_grid(grid, [.true._c_bool, .false._c_bool], row)
     call check(tutti_size(row) == 1, 'sub_grid across')
     call tutti_group_free(row)
