@@ -32,7 +32,36 @@ contains
     call finish(form, 'neighbor_alltoall')
     call check(all(out == [((value(s, n * (me - s - 1) + i), i = 1, n), s = 0, me - 1)]), 'neighbor_alltoall')
     call check_varying_neighbors(above, form, n)
+    call check_parts_of_neighbors(above, form, n)
     call tutti_group_free(above)
+  end subroutine
+
+  ! As neighbor_alltoall, where layouts say what sections say there.
+  subroutine check_parts_of_neighbors(above, form, n)
+    type(tutti_group), intent(in) :: above
+    integer, intent(in) :: form, n
+    type(tutti_layout) :: one, block_in, block_out, send(np - 1 - me), recv(me)
+    integer(c_int64_t) :: from(np - 1 - me), to(me)
+    integer :: i, s
+    call tutti_layout_strided(one, TUTTI_INT64, 1_int64, 1_int64, 1_int64)
+    call tutti_layout_nested(block_in, one, int(n, int64), 8_int64 * in_step, ierror)
+    call check_ok('layout_nested')
+    call tutti_layout_nested(block_out, one, int(n, int64), 8_int64 * out_step)
+    send = block_in
+    recv = block_out
+    from = [(8_int64 * in_step * n * s, s = 0, np - 2 - me)]
+    to = [(8_int64 * out_step * n * s, s = 0, me - 1)]
+    call fresh(n * (np - 1 - me), n * me)
+    select case (form)
+    case (blocking); call tutti_neighbor_alltoallw(above, in, out, send, recv, ierror, from, to)
+    case (started); call tutti_ineighbor_alltoallw(above, in, out, send, recv, request, ierror, from, to)
+    case (persistent); call tutti_neighbor_alltoallw_init(above, in, out, send, recv, again, ierror, from, to)
+    end select
+    call tutti_layout_free(one)
+    call tutti_layout_free(block_in)
+    call tutti_layout_free(block_out)
+    call finish(form, 'neighbor_alltoallw')
+    call check(all(out == [((value(s, n * (me - s - 1) + i), i = 1, n), s = 0, me - 1)]), 'neighbor_alltoallw')
   end subroutine
 
   ! Rank r gives n + r elements to each; blocks of the allgatherv lie two elements apart.
