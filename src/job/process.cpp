@@ -11,7 +11,9 @@ std::shared_ptr<Member> make_process_world(const Process& process) {
   Place place;
   place.engine = {process.segment, process.rank, process.cores, alone, nullptr, &algorithm_name};
   place.table = std::make_shared<const tune::Table>(
-      tune::Table::parse(tune::lines_of(process.algorithms) + tune::Table::standard()));
+      tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard()));
+  place.algorithms = process.algorithms;
+  place.source = process.table;
   place.timeout = process.timeout;
   const auto runtime = std::make_shared<Runtime>(std::move(place));
   engine::Engine& engine = runtime->engine();

@@ -10,6 +10,7 @@
 #include "host/segment.hpp"
 #include "job/planner.hpp"
 #include "job/topology.hpp"
+#include "tune/source.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti::job {
@@ -18,6 +19,8 @@ namespace tutti::job {
 struct Place {
   engine::Setup engine;
   std::shared_ptr<const tune::Table> table;
+  std::string algorithms;     ///< Of TUTTI_ALGORITHMS, which go before the table; for `tutti info`.
+  tune::Source source;        ///< What the table is made from; for `tutti info`.
   bool boards = true;         ///< Groups get a board: all ranks share a host.
   bool single_copy = false;   ///< All ranks may read each other's exposed memory; agreed.
   std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
@@ -122,6 +125,7 @@ struct Process {
   host::Offset board = 0;
   int cores = 1;            ///< Usable by all ranks together.
   std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
+  tune::Source table;       ///< Agreed; what goes before the standard table.
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
 };

@@ -2,12 +2,12 @@
 // The world of a real process: joins the job, agrees with the others, leaves when the program ends.
 #include <chrono>
 #include <cstdlib>
-#include <cstring>
 #include <mutex>
-#include <optional>
 #include <string>
 
 #include "base/log.hpp"
+#include "job/machine.hpp"
+#include "job/offer.hpp"
 #include "job/runtime.hpp"
 #include "launch/member.hpp"
 
@@ -38,27 +38,6 @@ launch::Patience patience_from_environment() {
   return patience;
 }
 
-/// What rank 0 tells everybody before the first operation. Travels through the launcher's store.
-struct Offer {
-  std::uint64_t board = 0;
-  std::uint64_t length = 0;  // bytes of TUTTI_ALGORITHMS that follow
-};
-
-std::vector<std::byte> pack(const Offer& offer, const std::string& algorithms) {
-  std::vector<std::byte> bytes(sizeof offer + algorithms.size());
-  std::memcpy(bytes.data(), &offer, sizeof offer);
-  std::memcpy(bytes.data() + sizeof offer, algorithms.data(), algorithms.size());
-  return bytes;
-}
-
-std::string unpack(const std::vector<std::byte>& bytes, Offer& offer) {
-  if (bytes.size() < sizeof offer) throw Error(Cause::system, "rank 0's offer is too short; use one version of Tutti");
-  std::memcpy(&offer, bytes.data(), sizeof offer);
-  if (offer.length != bytes.size() - sizeof offer)
-    throw Error(Cause::system, "rank 0's offer has a wrong length; use one version of Tutti");
-  return {reinterpret_cast<const char*>(bytes.data()) + sizeof offer, offer.length};
-}
-
 /// Everything that lives as long as the process. Never destroyed: threads may outlive main.
 struct World {
   launch::Member place;
@@ -71,30 +50,49 @@ struct World {
   void leave();
 };
 
+/// A rank whose own environment says something else is told so.
+void compare(Rank rank, const Offer& mine, const Offer& theirs) {
+  const std::string who = "rank " + std::to_string(rank) + ": ";
+  if (theirs.algorithms != mine.algorithms && !mine.algorithms.empty())
+    base::log(who + "TUTTI_ALGORITHMS=" + mine.algorithms + " is not used; rank 0's \"" + theirs.algorithms +
+              "\" holds for all");
+  if (theirs.lines != mine.lines)
+    base::log(who + "the table of algorithms \"" + mine.table + "\" is not used; rank 0's \"" + theirs.table +
+              "\" holds for all");
+}
+
+/// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
+Offer own_offer(const tune::Source& source) {
+  Offer offer;
+  offer.algorithms = variable("TUTTI_ALGORITHMS");
+  tune::lines_of(offer.algorithms);
+  offer.lines = source.lines;
+  offer.table = source.name;
+  return offer;
+}
+
 void World::make() {
   const Rank rank = place.rank();
-  const int size = place.size();
   const auto segment = place.segment();
-  std::string algorithms = variable("TUTTI_ALGORITHMS");
-  tune::lines_of(algorithms);  // throws here, on the rank whose environment is wrong
-  Offer offer;
-  if (size > 1 && rank == 0) {
-    offer = {make_world_board(*segment), algorithms.size()};
-    place.put("tutti/world", pack(offer, algorithms));
-  } else if (size > 1) {
-    const std::string theirs = unpack(place.get("tutti/world", patience_from_environment()), offer);
-    if (theirs != algorithms && !algorithms.empty())
-      base::log("rank " + std::to_string(rank) + ": TUTTI_ALGORITHMS=" + algorithms + " is not used; rank 0's \"" +
-                theirs + "\" holds for all");
-    algorithms = theirs;
+  const tune::Source source = tune::find_table(this_machine(place.cores()));
+  if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
+  Offer offer = own_offer(source);
+  if (place.size() > 1 && rank == 0) {
+    offer.board = make_world_board(*segment);
+    place.put("tutti/world", offer.pack());
+  } else if (place.size() > 1) {
+    const Offer theirs = Offer::unpack(place.get("tutti/world", patience_from_environment()));
+    compare(rank, offer, theirs);
+    offer = theirs;
   }
   Process process;
   process.segment = segment;
   process.rank = rank;
   process.board = offer.board;
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
-  process.algorithms = algorithms;
-  process.single_copy = variable("TUTTI_SINGLE_COPY") != "off";
+  process.algorithms = offer.algorithms;
+  process.table = {offer.lines, offer.table, source.why, source.trouble};
+  process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
   member = make_process_world(process);
 }

@@ -2,7 +2,6 @@
 #include "tune/table.hpp"
 
 #include <charconv>
-#include <limits>
 #include <optional>
 #include <utility>
 
@@ -15,7 +14,6 @@ using collectives::algorithms;
 
 namespace {
 
-constexpr Count unlimited = std::numeric_limits<Count>::max();
 constexpr std::string_view blanks = " \t";
 
 [[noreturn]] void refuse(const std::string& text) { throw Error(Cause::usage, text); }
@@ -35,11 +33,19 @@ std::optional<Count> number(std::string_view text) {
   if (error != std::errc{} || value < 0) return std::nullopt;
   const std::string_view unit(end, static_cast<std::size_t>(text.data() + text.size() - end));
   const int shift = unit == "K" ? 10 : unit == "M" ? 20 : unit == "G" ? 30 : unit.empty() ? 0 : -1;
-  if (shift < 0 || value > (unlimited >> shift)) return std::nullopt;
+  if (shift < 0 || value > (Table::unlimited >> shift)) return std::nullopt;
   return value << shift;
 }
 
-std::optional<Count> limit(std::string_view text) { return text == "-" ? unlimited : number(text); }
+std::optional<Count> limit(std::string_view text) { return text == "-" ? Table::unlimited : number(text); }
+
+std::string text_of_limit(Count value) {
+  if (value == Table::unlimited) return "-";
+  int shift = 0;
+  while (shift < 30 && value != 0 && value % 1024 == 0) value /= 1024, shift += 10;
+  constexpr std::string_view units[] = {"", "K", "M", "G"};
+  return std::to_string(value) + std::string(units[shift / 10]);
+}
 
 std::string names(Kind kind) {
   std::string list;
@@ -73,6 +79,19 @@ Choice named(Kind kind, std::string_view text) {
              "; write segment=N or radix=N (2..1024)");
   }
   return choice;
+}
+
+std::string text_of(const Choice& choice) {
+  std::string text(algorithms()[static_cast<std::size_t>(choice.algorithm)].name);
+  const auto [segment, radix] = choice.parameters;
+  if (segment != 0) text += ":segment=" + std::to_string(segment);
+  if (radix != 0) text += (segment != 0 ? ",radix=" : ":radix=") + std::to_string(radix);
+  return text;
+}
+
+std::string text_of(const Table::Line& line) {
+  return std::string(collectives::get(line.kind).name) + " " + text_of_limit(line.bytes) + " " +
+         text_of_limit(line.ranks) + " " + text_of(line.choice);
 }
 
 std::string lines_of(std::string_view overrides) {
@@ -109,11 +128,11 @@ Table Table::parse(std::string_view text) {
   return table;
 }
 
-Choice Table::choose(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const {
+const Table::Line& Table::line(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const {
   for (const Line& line : lines_)
     if (line.kind == kind && bytes <= line.bytes && shape.size <= line.ranks &&
         collectives::applies(algorithms()[static_cast<std::size_t>(line.choice.algorithm)], shape, single_copy))
-      return line.choice;
+      return line;
   refuse("the table of algorithms has no line for " + std::string(collectives::get(kind).name) + " of " +
          std::to_string(bytes) + " bytes on " + std::to_string(shape.size) + " ranks; add one with limits \"-\"");
 }

@@ -2,6 +2,8 @@
 // Which algorithm runs: a plain table, read by people and by programs.
 #pragma once
 
+#include <limits>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -26,22 +28,34 @@ class Table {
   /// The table that comes with Tutti.
   static const std::string& standard();
 
-  /// Throws Error (usage) when no line applies.
-  Choice choose(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const;
-
- private:
   struct Line {
     Kind kind;
     Count bytes;
     Count ranks;
     Choice choice;
   };
+  /// A limit that is none.
+  static constexpr Count unlimited = std::numeric_limits<Count>::max();
+
+  std::span<const Line> lines() const { return lines_; }
+  /// The line that is taken. Throws Error (usage) when no line applies.
+  const Line& line(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const;
+  /// What it says.
+  Choice choose(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const {
+    return line(shape, kind, bytes, single_copy).choice;
+  }
+
+ private:
   std::vector<Line> lines_;
 };
 
 /// "ring" or "chain:segment=4096,radix=3" for one collective. Throws Error (usage) that lists what there is.
 Choice named(Kind kind, std::string_view text);
 
+/// The same back: "chain:segment=4096".
+std::string text_of(const Choice& choice);
+/// A line as a table has it, without its end.
+std::string text_of(const Table::Line& line);
 /// "allreduce=ring bcast=chain:segment=1024" (TUTTI_ALGORITHMS) as table lines. Throws Error (usage).
 std::string lines_of(std::string_view overrides);
 

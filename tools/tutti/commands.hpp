@@ -18,5 +18,7 @@ Action add_info(CLI::App& program);
 Action add_plan(CLI::App& program);
 Action add_why(CLI::App& program);
 Action add_bench(CLI::App& program);
+Action add_tune(CLI::App& program);
+Action add_explain(CLI::App& program);
 
 }  // namespace tutti::command

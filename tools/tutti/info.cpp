@@ -45,6 +45,11 @@ int print() {
   row("transport", fmt::format("{}, messages up to {} bytes leave without their receiver", transport.name(),
                                transport.capabilities().eager));
   row("single copy", fmt::format("{}: {}", runtime.place().single_copy ? "on" : "off", transport.capabilities().why));
+  const tune::Source& table = runtime.place().source;
+  row("algorithms", fmt::format("table {}: {}", table.name, table.why));
+  if (!table.trouble.empty()) row("", table.trouble);
+  if (!runtime.place().algorithms.empty())
+    row("", fmt::format("TUTTI_ALGORITHMS goes before it: {}", runtime.place().algorithms));
   row("segment",
       fmt::format("{} GiB of sparse memory, sealed; nothing in /dev/shm", engine.segment().header().capacity >> 30));
   return 0;

@@ -55,9 +55,10 @@ int run(int count, char** arguments) {
   program.require_subcommand(1);
   program.failure_message(explain);
   const std::pair<const char*, tutti::command::Action> commands[] = {
-      {"run", tutti::command::add_run(program)},     {"info", tutti::command::add_info(program)},
-      {"plan", tutti::command::add_plan(program)},   {"why", tutti::command::add_why(program)},
-      {"bench", tutti::command::add_bench(program)},
+      {"run", tutti::command::add_run(program)},         {"info", tutti::command::add_info(program)},
+      {"plan", tutti::command::add_plan(program)},       {"why", tutti::command::add_why(program)},
+      {"bench", tutti::command::add_bench(program)},     {"tune", tutti::command::add_tune(program)},
+      {"explain", tutti::command::add_explain(program)},
   };
   try {
     program.parse(count, arguments);

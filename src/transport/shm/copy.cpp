@@ -73,6 +73,15 @@ int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
   return 0;
 }
 
+bool may_read_memory() {
+  const std::uint64_t word = base::mix(static_cast<std::uint64_t>(getpid()));
+  std::uint64_t found = 0;
+  return (yama_scope() <= '1' || geteuid() == 0) &&
+         read_memory(getpid(), reinterpret_cast<std::uintptr_t>(&word), std::as_writable_bytes(std::span(&found, 1))) ==
+             0 &&
+         found == word;
+}
+
 SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience) {
   const char scope = yama_scope();
   // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.

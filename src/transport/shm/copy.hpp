@@ -17,6 +17,10 @@ namespace tutti::transport::shm {
 /// (any more), EFAULT = not all of it is memory there, EPERM = not allowed. Then `to` may be filled in part.
 int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to);
 
+/// Whether this process may use process_vm_readv at all, as far as it can tell alone: a container may forbid it, Yama
+/// may ask for privileges.
+bool may_read_memory();
+
 struct SingleCopy {
   bool works = false;
   std::string why;

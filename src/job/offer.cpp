@@ -1,0 +1,58 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "job/offer.hpp"
+
+#include <cstring>
+
+#include "tutti/error.hpp"
+
+namespace tutti::job {
+
+namespace {
+
+void put(std::vector<std::byte>& bytes, const void* from, std::size_t count) {
+  const auto* begin = static_cast<const std::byte*>(from);
+  bytes.insert(bytes.end(), begin, begin + count);
+}
+
+void put(std::vector<std::byte>& bytes, const std::string& text) {
+  const std::uint64_t length = text.size();
+  put(bytes, &length, sizeof length);
+  put(bytes, text.data(), text.size());
+}
+
+std::span<const std::byte> take(std::span<const std::byte>& bytes, std::uint64_t count) {
+  if (count > bytes.size()) throw Error(Cause::system, "rank 0's offer is too short; use one version of Tutti");
+  const std::span<const std::byte> taken = bytes.first(static_cast<std::size_t>(count));
+  bytes = bytes.subspan(taken.size());
+  return taken;
+}
+
+std::uint64_t take_number(std::span<const std::byte>& bytes) {
+  std::uint64_t number = 0;
+  std::memcpy(&number, take(bytes, sizeof number).data(), sizeof number);
+  return number;
+}
+
+std::string take_text(std::span<const std::byte>& bytes) {
+  const std::span<const std::byte> text = take(bytes, take_number(bytes));
+  return {reinterpret_cast<const char*>(text.data()), text.size()};
+}
+
+}  // namespace
+
+std::vector<std::byte> Offer::pack() const {
+  std::vector<std::byte> bytes;
+  put(bytes, &board, sizeof board);
+  for (const std::string* text : {&algorithms, &lines, &table}) put(bytes, *text);
+  return bytes;
+}
+
+Offer Offer::unpack(std::span<const std::byte> bytes) {
+  Offer offer;
+  offer.board = take_number(bytes);
+  for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table}) *text = take_text(bytes);
+  if (!bytes.empty()) throw Error(Cause::system, "rank 0's offer is too long; use one version of Tutti");
+  return offer;
+}
+
+}  // namespace tutti::job

@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What rank 0 tells everybody before the first operation: where the world's board is, and what selection reads.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+namespace tutti::job {
+
+struct Offer {
+  std::uint64_t board = 0;
+  std::string algorithms;  ///< As TUTTI_ALGORITHMS.
+  std::string lines;       ///< Of the table; they go before the standard ones.
+  std::string table;       ///< What the table is called.
+
+  std::vector<std::byte> pack() const;
+  /// Throws Error (system) for bytes that are no offer.
+  static Offer unpack(std::span<const std::byte> bytes);
+};
+
+}  // namespace tutti::job

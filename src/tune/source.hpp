@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the table comes from: what was measured on this machine, what TUTTI_TABLE names, or the one that comes with
+// Tutti.
+#pragma once
+
+#include <string>
+#include <string_view>
+
+namespace tutti::tune {
+
+/// What a table was measured on, as far as the choice depends on it.
+struct Machine {
+  std::string processor;
+  int cores = 1;             ///< Usable by all ranks of a job together.
+  bool single_copy = false;  ///< Processes may read each other's memory.
+
+  std::string text() const;  ///< "Intel(R) Xeon(R) Processor, 2 cores, single copy"
+  std::string key() const;   ///< The same as a name of a file, without what is no letter or digit.
+};
+
+/// The processor by its maker's name. `root` lets tests point at a made-up file tree.
+std::string processor(const std::string& root = "/");
+
+/// What goes before the standard table.
+struct Source {
+  std::string lines;    ///< Without comments; empty: the standard table alone is used.
+  std::string name;     ///< "standard", or the path of a file.
+  std::string why;      ///< One sentence, for `tutti info`.
+  std::string trouble;  ///< What is wrong with this machine's file, which is ignored then; else empty.
+};
+
+/// Where `tutti tune` writes what it found on such a machine: $XDG_CACHE_HOME/tutti/<key>.table, or below ~/.cache.
+/// Empty where the environment names neither.
+std::string table_path(const Machine& machine);
+
+/// The whole file: says what it was measured on, and ends with a line that shows that it is complete.
+std::string file_text(const Machine& machine, std::string_view remarks, std::string_view lines);
+
+/// What the environment says, else this machine's file, else the standard table. Throws Error (usage) when TUTTI_TABLE
+/// names a file that is no table; this machine's file never throws.
+Source find_table(const Machine& machine);
+
+}  // namespace tutti::tune

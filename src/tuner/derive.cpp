@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuner/derive.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <set>
+#include <vector>
+
+#include "tune/table.hpp"
+#include "tuner/candidates.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tuner {
+
+using collectives::Needs;
+using tune::Table;
+
+namespace {
+
+/// The choice for a range of sizes: what to take, then what to take where that cannot be used.
+struct Range {
+  Count bytes;  ///< Up to so many.
+  std::vector<std::string> choices;
+};
+using Ranges = std::vector<Range>;
+
+const Table& standard() {
+  static const Table table = Table::parse(Table::standard());
+  return table;
+}
+
+bool lacks(const Needs& needs, const Needs& than) {
+  return !(than.single_copy && needs.single_copy) && !(than.commutative && needs.commutative) &&
+         !(than.power_of_two && needs.power_of_two);
+}
+
+/// A size between two measured ones, in a form that people can read.
+Count between(Count smaller, Count larger) {
+  const double middle = std::sqrt(static_cast<double>(std::max<Count>(smaller, 1)) * static_cast<double>(larger));
+  Count unit = 1;
+  while (static_cast<double>(unit) * 4096 <= middle) unit *= 1024;
+  if (middle >= 1024 && unit == 1) unit = 1024;
+  return std::clamp(static_cast<Count>(std::llround(middle / static_cast<double>(unit))) * unit, smaller, larger - 1);
+}
+
+Rank between(Rank smaller, Rank larger) {
+  const double middle = std::sqrt(static_cast<double>(smaller) * static_cast<double>(larger));
+  return std::clamp(static_cast<Rank>(middle), smaller, larger - 1);
+}
+
+/// The fastest candidate that can do without what the first choice needs; nullptr when all need it.
+const Candidate* spare(const Point& point, const Needs& needs) {
+  const Candidate* found = nullptr;
+  for (const Candidate& candidate : point.candidates) {
+    if (candidate.times.empty() || !lacks(algorithm_of(point.kind, candidate.algorithm).needs, needs)) continue;
+    if (found == nullptr || candidate.time() < found->time()) found = &candidate;
+  }
+  return found;
+}
+
+std::vector<std::string> with_spare(const Point& point, const std::string& first) {
+  const Needs& needs = algorithm_of(point.kind, first).needs;
+  std::vector<std::string> choices{first};
+  if (!needs.single_copy && !needs.commutative && !needs.power_of_two) return choices;
+  if (const Candidate* other = spare(point, needs)) choices.push_back(other->algorithm);
+  return choices;
+}
+
+std::string standard_at(const Point& point) {
+  const CallShape shape(point.kind, point.ranks, point.bytes);
+  return tune::text_of(standard().choose(shape.of(0), point.kind, shape.table_bytes(), true));
+}
+
+std::string choose(const Point& point, const std::string& before) {
+  const Candidate& best = *point.best();
+  for (const std::string& wish : {before, standard_at(point)}) {
+    const Candidate* candidate = point.find(wish);
+    if (candidate != nullptr && as_fast(*candidate, best)) return candidate->algorithm;
+  }
+  return best.algorithm;
+}
+
+/// Of a form whose ranks do not know each other's counts: one choice for all sizes, by the mean ratio to the fastest.
+std::string choose_for_all(const std::vector<const Point*>& row) {
+  std::string found = row.front()->best()->algorithm;
+  double least = HUGE_VAL;
+  for (const Candidate& candidate : row.front()->candidates) {
+    double sum = 0;
+    for (const Point* point : row) {
+      const Candidate* here = point->find(candidate.algorithm);
+      sum += here == nullptr ? HUGE_VAL : std::log(here->time() / point->best()->time());
+    }
+    if (sum < least) {
+      least = sum;
+      found = candidate.algorithm;
+    }
+  }
+  return found;
+}
+
+Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
+  const Kind kind = row.front()->kind;
+  const bool sizes_matter = !collectives::get(kind).varying || collectives::agrees_on_counts(kind);
+  if (!sizes_matter) return {{Table::unlimited, with_spare(*row.back(), choose_for_all(row))}};
+  Ranges ranges;
+  std::string before;
+  for (std::size_t i = 0; i < row.size(); ++i) {
+    const Point& point = *row[i];
+    const auto pin = pins.find({kind, point.ranks, point.bytes});
+    before = pin == pins.end() ? choose(point, before) : pin->second;
+    const Count limit = i + 1 < row.size() ? between(point.bytes, row[i + 1]->bytes) : Table::unlimited;
+    std::vector<std::string> choices = with_spare(point, before);
+    if (!ranges.empty() && ranges.back().choices == choices)
+      ranges.back().bytes = limit;
+    else
+      ranges.push_back({limit, std::move(choices)});
+  }
+  return ranges;
+}
+
+void write(std::string& text, Kind kind, Rank ranks, const Ranges& ranges) {
+  for (const Range& range : ranges)
+    for (const std::string& choice : range.choices)
+      text += tune::text_of(Table::Line{kind, range.bytes, ranks, tune::named(kind, choice)}) + "\n";
+}
+
+/// What the standard table has for fewer ranks than were measured.
+void write_standard(std::string& text, Kind kind, Rank ranks) {
+  for (Table::Line line : standard().lines()) {
+    if (line.kind != kind) continue;
+    line.ranks = std::min<Count>(line.ranks, ranks);
+    text += tune::text_of(line) + "\n";
+  }
+}
+
+void write_collective(std::string& text, const Measurements& measurements, Kind kind, const Pins& pins) {
+  const std::vector<Rank> measured = measurements.ranks(kind);
+  if (measured.empty()) return;
+  constexpr double half_way = 0.70710678;
+  const auto below = static_cast<Rank>(measured.front() * half_way);
+  if (below >= 2) write_standard(text, kind, below);
+  Ranges waiting;  // of fewer ranks, while more ranks may have the same
+  Rank limit = 0;
+  for (std::size_t i = 0; i < measured.size(); ++i) {
+    Ranges ranges = ranges_of(measurements.row(kind, measured[i]), pins);
+    const auto same = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
+    if (!waiting.empty() && !std::ranges::equal(ranges, waiting, same)) write(text, kind, limit, waiting);
+    waiting = std::move(ranges);
+    limit = i + 1 < measured.size() ? between(measured[i], measured[i + 1]) : 2 * measured[i];
+  }
+  write(text, kind, limit, waiting);
+}
+
+}  // namespace
+
+const collectives::Algorithm& algorithm_of(Kind kind, std::string_view name) {
+  return collectives::algorithms()[static_cast<std::size_t>(tune::named(kind, name).algorithm)];
+}
+
+bool as_fast(const Candidate& candidate, const Candidate& best) {
+  constexpr double surely = 1.02, within_noise = 1.08;
+  const double ratio = candidate.time() / best.time();
+  return ratio <= surely || (ratio <= within_noise && candidate.spread().low <= best.spread().high);
+}
+
+std::string derive(const Measurements& measurements, const Pins& pins) {
+  std::string text;
+  for (const collectives::Collective& collective : collectives::all())
+    write_collective(text, measurements, collective.kind, pins);
+  return text;
+}
+
+}  // namespace tutti::tuner

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Guidelines: what must not be slower than what (Träff, Gropp, Thakur 2010, doi 10.1109/TPDS.2009.120). A collective is
+// compared with others that give the same result, and with itself at other sizes.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tuner/derive.hpp"
+#include "tuner/measurements.hpp"
+
+namespace tutti::tuner {
+
+/// Which size a part of the other side has, for blocks of m bytes on P ranks.
+enum class Size : std::uint8_t { same, times_ranks, over_ranks };
+
+struct Term {
+  Kind kind = Kind::barrier;
+  Size size = Size::same;
+};
+
+/// left(m) <= right(m) + right(m) ...
+struct Guideline {
+  Kind left;
+  std::vector<Term> right;
+  bool combining = false;  ///< And the time to combine two blocks.
+
+  std::string text() const;  ///< "allreduce(m) <= reduce(m) + bcast(m)"
+};
+
+/// Beside these, every collective must be monotonous: no larger block, and no larger group, is served faster.
+std::span<const Guideline> guidelines();
+
+/// A guideline that the measurements break by more than their noise.
+struct Violation {
+  std::string rule;  ///< "allreduce(m) <= reduce(m) + bcast(m)"
+  Kind kind;
+  Rank ranks;
+  Count bytes;
+  double left, right;   ///< Nanoseconds.
+  std::string details;  ///< Which algorithms they are.
+  std::string repair;   ///< What was chosen instead; empty: nothing better was measured.
+  std::string advice;   ///< What a program could do meanwhile.
+
+  std::string text() const;
+};
+
+/// Both sides as a table chooses: what the measurements say about each of them.
+std::vector<Violation> check(const Measurements& measurements, std::string_view lines);
+
+struct Repaired {
+  std::string lines;
+  std::vector<Violation> violations;  ///< Of the table before; those without repair hold still.
+};
+/// Derives a table, checks it, and chooses the fastest wherever a guideline is broken because something else was chosen
+/// (the same for all sizes, or for neighbours).
+Repaired derive_and_repair(const Measurements& measurements);
+
+}  // namespace tutti::tuner

@@ -1,0 +1,179 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuner/measurements.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <nlohmann/json.hpp>
+#include <set>
+
+#include "collectives/collective.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tuner {
+
+using Json = nlohmann::ordered_json;
+
+namespace {
+
+constexpr const char* format = "tutti measurements 1";
+
+/// The rank, from 1, of the value at the lower end: as large as it may be for 95 %.
+std::size_t lower_end(std::size_t count) {
+  double below = 0, chance = std::pow(0.5, static_cast<double>(count));  // of exactly k values below the median
+  std::size_t k = 0;
+  for (; k < count; ++k) {
+    below += chance;
+    if (2 * below > 0.05) break;
+    chance *= static_cast<double>(count - k) / static_cast<double>(k + 1);
+  }
+  return std::max<std::size_t>(k, 1);
+}
+
+/// A number that a time or a size can be.
+double positive(const Json& value) {
+  const double number = value.get<double>();
+  if (!std::isfinite(number) || number <= 0 || number > 1e15) throw Error(Cause::usage, "a time is no time");
+  return number;
+}
+
+Count size_from(const Json& value, Count most) {
+  const auto number = value.get<Count>();
+  if (number < 0 || number > most) throw Error(Cause::usage, "a size or a number of ranks is out of range");
+  return number;
+}
+
+Json to_json(const Candidate& candidate) {
+  Json json{{"algorithm", candidate.algorithm}};
+  if (!candidate.same.empty()) json["same"] = candidate.same;
+  if (candidate.dropped) json["dropped"] = true;
+  json["ns"] = candidate.times;
+  return json;
+}
+
+Candidate candidate_from(const Json& json) {
+  Candidate candidate;
+  candidate.algorithm = json.at("algorithm").get<std::string>();
+  candidate.same = json.value("same", std::vector<std::string>());
+  candidate.dropped = json.value("dropped", false);
+  for (const Json& time : json.at("ns")) candidate.times.push_back(positive(time));
+  return candidate;
+}
+
+Point point_from(const Json& json) {
+  constexpr Count most_bytes = Count{1} << 40;
+  const auto name = json.at("collective").get<std::string>();
+  const collectives::Collective* collective = collectives::find(name);
+  if (collective == nullptr) throw Error(Cause::usage, "there is no collective \"" + name + "\"");
+  Point point;
+  point.kind = collective->kind;
+  point.ranks = static_cast<Rank>(size_from(json.at("ranks"), 1 << 20));
+  point.bytes = size_from(json.at("bytes"), most_bytes);
+  for (const Json& candidate : json.at("candidates")) point.candidates.push_back(candidate_from(candidate));
+  return point;
+}
+
+}  // namespace
+
+double median(std::vector<double> values) {
+  if (values.empty()) return 0;
+  std::ranges::sort(values);
+  const std::size_t half = values.size() / 2;
+  return values.size() % 2 == 1 ? values[half] : (values[half - 1] + values[half]) / 2;
+}
+
+Interval interval(std::vector<double> values) {
+  if (values.empty()) return {};
+  std::ranges::sort(values);
+  const std::size_t low = lower_end(values.size());
+  return {values[low - 1], values[values.size() - low]};
+}
+
+const Candidate* Point::best() const {
+  const Candidate* found = nullptr;
+  for (const Candidate& candidate : candidates)
+    if (!candidate.times.empty() && (found == nullptr || candidate.time() < found->time())) found = &candidate;
+  return found;
+}
+
+const Candidate* Point::find(std::string_view algorithm) const {
+  for (const Candidate& candidate : candidates)
+    if (!candidate.times.empty() &&
+        (candidate.algorithm == algorithm || std::ranges::find(candidate.same, algorithm) != candidate.same.end()))
+      return &candidate;
+  return nullptr;
+}
+
+const Point* Measurements::at(Kind kind, Rank ranks, Count bytes) const {
+  const auto found = std::ranges::find_if(
+      points, [&](const Point& point) { return point.kind == kind && point.ranks == ranks && point.bytes == bytes; });
+  return found == points.end() ? nullptr : &*found;
+}
+
+std::vector<const Point*> Measurements::row(Kind kind, Rank ranks) const {
+  std::vector<const Point*> found;
+  for (const Point& point : points)
+    if (point.kind == kind && point.ranks == ranks && point.best() != nullptr) found.push_back(&point);
+  std::ranges::sort(found, {}, &Point::bytes);
+  return found;
+}
+
+std::vector<Rank> Measurements::ranks(Kind kind) const {
+  std::set<Rank> found;
+  for (const Point& point : points)
+    if (point.kind == kind && point.best() != nullptr) found.insert(point.ranks);
+  return {found.begin(), found.end()};
+}
+
+void Measurements::add(const Measurements& newer) {
+  std::set<std::pair<Kind, Rank>> rows;
+  for (const Point& point : newer.points) rows.emplace(point.kind, point.ranks);
+  std::erase_if(points, [&](const Point& point) { return rows.contains({point.kind, point.ranks}); });
+  points.insert(points.end(), newer.points.begin(), newer.points.end());
+  if (!newer.combining.empty()) combining = newer.combining;
+  machine = newer.machine;
+  date = newer.date;
+  version = newer.version;
+  remarks = newer.remarks;
+}
+
+std::string to_json(const Measurements& measurements) {
+  Json json{{"format", format},
+            {"machine", measurements.machine},
+            {"date", measurements.date},
+            {"version", measurements.version},
+            {"remarks", measurements.remarks},
+            {"combining", Json::array()},
+            {"points", Json::array()}};
+  for (const Combining& one : measurements.combining)
+    json["combining"].push_back({{"bytes", one.bytes}, {"ns", one.time}});
+  for (const Point& point : measurements.points) {
+    Json one{{"collective", std::string(collectives::get(point.kind).name)},
+             {"ranks", point.ranks},
+             {"bytes", point.bytes},
+             {"candidates", Json::array()}};
+    for (const Candidate& candidate : point.candidates) one["candidates"].push_back(to_json(candidate));
+    json["points"].push_back(std::move(one));
+  }
+  // Names may hold any bytes, for example the processor's.
+  return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
+}
+
+Measurements from_json(std::string_view text) {
+  try {
+    const Json json = Json::parse(text);
+    if (json.at("format").get<std::string>() != format) throw Error(Cause::usage, "they have another version");
+    Measurements found;
+    found.machine = json.at("machine").get<std::string>();
+    found.date = json.at("date").get<std::string>();
+    found.version = json.at("version").get<std::string>();
+    found.remarks = json.at("remarks").get<std::vector<std::string>>();
+    for (const Json& one : json.at("combining"))
+      found.combining.push_back({size_from(one.at("bytes"), Count{1} << 40), positive(one.at("ns"))});
+    for (const Json& point : json.at("points")) found.points.push_back(point_from(point));
+    return found;
+  } catch (const Json::exception& error) {
+    throw Error(Cause::usage, "these are no measurements of tutti tune: " + std::string(error.what()));
+  }
+}
+
+}  // namespace tutti::tuner

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What `tutti tune` has measured: every candidate at every point, with the time of every round.
+#pragma once
+
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "tutti/call.hpp"
+
+namespace tutti::tuner {
+
+struct Interval {
+  double low = 0, high = 0;
+};
+
+double median(std::vector<double> values);
+/// Holds the median with a confidence of 95 %, by order statistics; from fewer than 6 values, all of them.
+Interval interval(std::vector<double> values);
+
+/// An algorithm with its parameters, at one point.
+struct Candidate {
+  std::string algorithm;          ///< As in a table: "chain:segment=4096".
+  std::vector<std::string> same;  ///< What has the very same plans here.
+  std::vector<double> times;      ///< Nanoseconds of a call (run time / calls, of the slowest rank), by round.
+  bool dropped = false;           ///< Was so slow that it was not measured to the end.
+
+  double time() const { return median(times); }
+  Interval spread() const { return interval(times); }
+  bool operator==(const Candidate&) const = default;
+};
+
+struct Point {
+  Kind kind = Kind::barrier;
+  Rank ranks = 1;
+  Count bytes = 0;  ///< Of one rank's block, as in a table.
+  std::vector<Candidate> candidates;
+
+  /// The fastest one that was measured; nullptr when none was.
+  const Candidate* best() const;
+  /// By its name, or by that of another one with the same plans; nullptr when it was not measured.
+  const Candidate* find(std::string_view algorithm) const;
+  bool operator==(const Point&) const = default;
+};
+
+/// How long one rank alone takes to combine two runs of elements.
+struct Combining {
+  Count bytes = 0;
+  double time = 0;
+  bool operator==(const Combining&) const = default;
+};
+
+struct Measurements {
+  std::string machine;               ///< tune::Machine::text
+  std::string date, version;         ///< Of the last run that added to them.
+  std::vector<std::string> remarks;  ///< How ranks waited, what else ran.
+  std::vector<Point> points;
+  std::vector<Combining> combining;
+
+  /// nullptr when nothing was measured there.
+  const Point* at(Kind kind, Rank ranks, Count bytes) const;
+  /// All points of a collective on so many ranks, by bytes.
+  std::vector<const Point*> row(Kind kind, Rank ranks) const;
+  /// The numbers of ranks that a collective was measured on.
+  std::vector<Rank> ranks(Kind kind) const;
+  /// Takes over what was measured anew; older rows of the same collective and number of ranks are given up.
+  void add(const Measurements& newer);
+  bool operator==(const Measurements&) const = default;
+};
+
+std::string to_json(const Measurements& measurements);
+/// Throws Error (usage) for a text that is none.
+Measurements from_json(std::string_view text);
+
+}  // namespace tutti::tuner

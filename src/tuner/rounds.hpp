@@ -1,0 +1,37 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Measures inside a job: alternating rounds over all points, in which candidates that lose clearly are dropped.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <vector>
+
+#include "tuner/measurements.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti::tuner {
+
+struct Plan {
+  std::vector<Kind> kinds;
+  std::vector<Count> sizes;  ///< Bytes of a block; collectives without data have one point.
+  double seconds = 60;       ///< No batch is begun later; the first round comes first.
+  int rounds = 9;            ///< At most.
+  double batch = 4e-3;       ///< Seconds of calls between two looks at the clock.
+  std::uint64_t seed = 1;    ///< Of the order within rounds.
+};
+
+/// Collective. All ranks have the same plan; rank 0's result is complete. `progress` is called on rank 0 after each
+/// round, with how many have been made and how many candidates are left to measure.
+std::vector<Point> measure(const Group& world, const Plan& plan, bool single_copy,
+                           const std::function<void(int rounds, std::size_t left)>& progress);
+
+/// Which candidates of a point need no further round: those far behind, and those behind beyond doubt. The two fastest
+/// stay, and so do the fastest of those that need less than the fastest: no memory of others, any order, any number of
+/// ranks.
+void drop_losers(Point& point);
+
+/// How long this process needs to combine two runs of doubles of these sizes.
+std::vector<Combining> measure_combining(const std::vector<Count>& sizes);
+
+}  // namespace tutti::tuner

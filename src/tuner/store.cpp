@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "tuner/store.hpp"
+
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include <cerrno>
+#include <cstdlib>
+#include <cstring>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+
+#include "base/descriptor.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tuner {
+
+namespace {
+
+/// Of measurements: far more than any machine has.
+constexpr std::uintmax_t longest = 256 << 20;
+
+[[noreturn]] void refuse(const std::string& path, int error) {
+  throw Error(Cause::system, "cannot write " + path + ": " + std::strerror(error) +
+                                 "; set XDG_CACHE_HOME to a folder that can be written");
+}
+
+/// 0, or what the system said.
+int write_all(int file, const std::string& text) {
+  for (std::size_t done = 0; done < text.size();) {
+    const ssize_t n = write(file, text.data() + done, text.size() - done);
+    if (n < 0 && errno != EINTR) return errno;
+    if (n > 0) done += static_cast<std::size_t>(n);
+  }
+  return fchmod(file, 0644) == 0 && fsync(file) == 0 ? 0 : errno;
+}
+
+}  // namespace
+
+std::string measurements_path(const std::string& table_path) {
+  return std::filesystem::path(table_path).replace_extension(".json").string();
+}
+
+void write_file(const std::string& path, const std::string& text) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  if (failed) refuse(path, failed.value());
+  std::string temporary = path + ".XXXXXX";
+  const base::Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));
+  if (!file) refuse(path, errno);
+  int error = write_all(file.get(), text);
+  if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
+  if (error == 0) return;
+  unlink(temporary.c_str());
+  refuse(path, error);
+}
+
+Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble) {
+  trouble.clear();
+  std::error_code failed;
+  const auto status = std::filesystem::status(path, failed);
+  if (status.type() == std::filesystem::file_type::not_found) return {};
+  if (failed || status.type() != std::filesystem::file_type::regular) {
+    trouble = path + " is no file";
+    return {};
+  }
+  std::ifstream file(path, std::ios::binary);
+  if (!file || std::filesystem::file_size(path, failed) > longest || failed) {
+    trouble = path + " cannot be read";
+    return {};
+  }
+  const std::string text(std::istreambuf_iterator<char>(file), {});
+  try {
+    Measurements found = from_json(text);
+    if (found.machine == machine.text()) return found;
+    trouble = path + " was measured on another machine";
+  } catch (const Error& error) {
+    trouble = path + ": " + error.what();
+  }
+  return {};
+}
+
+void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
+          const std::string& lines) {
+  std::string remarks = "# measured: " + measurements.date + " by tutti " + measurements.version + "\n";
+  for (const std::string& remark : measurements.remarks) remarks += "# " + remark + "\n";
+  remarks += "# behind it: " + std::filesystem::path(measurements_path(table_path)).filename().string() + "\n";
+  remarks += "# collective bytes ranks algorithm\n";
+  write_file(measurements_path(table_path), to_json(measurements));
+  write_file(table_path, tune::file_text(machine, remarks, lines));
+}
+
+}  // namespace tutti::tuner

@@ -1,0 +1,27 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The two files of a machine: its table, and the measurements behind it.
+#pragma once
+
+#include <string>
+
+#include "tune/source.hpp"
+#include "tuner/measurements.hpp"
+
+namespace tutti::tuner {
+
+/// Beside the table: the same name with ".json".
+std::string measurements_path(const std::string& table_path);
+
+/// Replaces a file as a whole: whoever reads meanwhile has the old one or the new one, whoever writes meanwhile loses
+/// or wins as a whole. Makes the folders that are missing. Throws Error (system).
+void write_file(const std::string& path, const std::string& text);
+
+/// What was measured on this machine before; empty when there is nothing, or nothing that can be read, and then
+/// `trouble` says why.
+Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble);
+
+/// Both files. Throws Error (system).
+void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
+          const std::string& lines);
+
+}  // namespace tutti::tuner

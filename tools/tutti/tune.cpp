@@ -1,0 +1,263 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// tutti tune: measures the algorithms on this machine, and writes the table that jobs on it use from then on.
+#include <fmt/core.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <CLI/App.hpp>
+#include <CLI/Config.hpp>
+#include <CLI/Formatter.hpp>
+#include <CLI/Validators.hpp>
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <cstdlib>
+#include <cstring>
+#include <ctime>
+#include <exception>
+#include <filesystem>
+#include <fstream>
+#include <iterator>
+#include <memory>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "commands.hpp"
+#include "host/topology.hpp"
+#include "job/machine.hpp"
+#include "job/runtime.hpp"
+#include "launch/environment.hpp"
+#include "launcher/launcher.hpp"
+#include "tune/table.hpp"
+#include "tuner/candidates.hpp"
+#include "tuner/guidelines.hpp"
+#include "tuner/rounds.hpp"
+#include "tuner/store.hpp"
+#include "tutti/error.hpp"
+#include "tutti/version.h"
+#include "words.hpp"
+
+namespace tutti::command {
+
+namespace {
+
+using Clock = std::chrono::steady_clock;
+
+struct Given {
+  std::vector<std::string> collectives;
+  std::string ranks, sizes = "8:2M", result;
+  double minutes = 10, seconds = 60;
+  bool quick = false;
+};
+
+std::vector<Kind> read_kinds(const std::vector<std::string>& names) {
+  std::vector<Kind> kinds;
+  for (const std::string& name : names) {
+    const Kind kind = read_collective(name).kind;
+    if (tuner::form_of(kind) == nullptr)
+      throw Error(Cause::usage, name + " depends on a graph, and cannot be measured for others");
+    if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
+  }
+  if (kinds.empty())
+    for (const tuner::Form& form : tuner::forms()) kinds.push_back(form.kind);
+  return kinds;
+}
+
+/// 2, 4, 8, and so on to the number of cores.
+std::string default_ranks(int cores) {
+  std::string text = "2,4,8";
+  for (int ranks = 16; ranks <= std::min(cores, 1024); ranks *= 2) text += "," + std::to_string(ranks);
+  return text;
+}
+
+tuner::Plan plan_of(const Given& given) {
+  tuner::Plan plan;
+  plan.kinds = read_kinds(given.collectives);
+  plan.sizes = read_sizes(given.sizes);
+  plan.seconds = given.seconds;
+  if (given.quick) plan.rounds = 2, plan.batch = 3e-4;
+  return plan;
+}
+
+/// A rank of a job that measures. Rank 0 writes the result to where the command reads it.
+int measure(const Given& given) {
+  const Group world = tutti::world();
+  const job::Runtime& runtime = world.member()->runtime();
+  const tuner::Plan plan = plan_of(given);
+  const auto begin = Clock::now();
+  tuner::Measurements found;
+  found.points = tuner::measure(world, plan, runtime.place().single_copy, [&](int rounds, std::size_t left) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    fmt::print(stderr, "{} ranks: {} of {} rounds, {:.0f} s, {} candidates left\n", world.size(), rounds, plan.rounds,
+               seconds, left);
+  });
+  if (world.rank() != 0) return 0;
+  const std::string& why = world.member()->runtime().engine().waiting().policy().why;
+  found.remarks.push_back("waiting: " + why + (runtime.place().single_copy ? "" : "; no single copy"));
+  std::ofstream file(given.result, std::ios::binary | std::ios::trunc);
+  file << tuner::to_json(found);
+  if (!file.flush()) throw Error(Cause::system, "cannot hand over the measurements through " + given.result);
+  return 0;
+}
+
+/// Memory of this process that a rank can write to by its name.
+class Mailbox {
+ public:
+  Mailbox() : file_(memfd_create("tutti-tune", MFD_CLOEXEC)) {
+    if (!file_) throw Error(Cause::system, std::string("no memory for measurements: ") + std::strerror(errno));
+  }
+  std::string path() const { return fmt::format("/proc/{}/fd/{}", getpid(), file_.get()); }
+  std::string text() const {
+    std::ifstream file(path(), std::ios::binary);
+    return {std::istreambuf_iterator<char>(file), {}};
+  }
+
+ private:
+  base::Descriptor file_;
+};
+
+/// The launcher wants a process of its own. Its status, as a shell has it.
+int launch(const launcher::Options& options) {
+  std::fflush(nullptr);
+  const pid_t pid = fork();
+  if (pid < 0) throw Error(Cause::system, std::string("cannot start a job: ") + std::strerror(errno));
+  if (pid == 0) {
+    prctl(PR_SET_PDEATHSIG, SIGTERM);
+    try {
+      _exit(launcher::run(options));
+    } catch (const std::exception& error) {
+      std::fprintf(stderr, "tutti: %s\n", error.what());
+      _exit(1);
+    }
+  }
+  // Ctrl-C reaches the launcher too, which ends the job; this process tells what became of it.
+  const auto before = std::signal(SIGINT, SIG_IGN);
+  int status = 0;
+  while (waitpid(pid, &status, 0) < 0 && errno == EINTR) continue;
+  std::signal(SIGINT, before);
+  return WIFEXITED(status) ? WEXITSTATUS(status) : 128 + WTERMSIG(status);
+}
+
+/// The same options again, for the ranks of one job.
+launcher::Options job_of(const Given& given, Rank ranks, double seconds, const std::string& result) {
+  launcher::Options options;
+  options.ranks = ranks;
+  // What is measured depends on nothing that another table says.
+  options.environment = {"TUTTI_TABLE=standard", "TUTTI_ALGORITHMS="};
+  options.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "tune"};
+  options.command.insert(options.command.end(), given.collectives.begin(), given.collectives.end());
+  for (const std::string& word : {std::string("--sizes"), given.sizes, std::string("--seconds"),
+                                  fmt::format("{:.3f}", seconds), std::string("--result"), result})
+    options.command.push_back(word);
+  if (given.quick) options.command.emplace_back("--quick");
+  return options;
+}
+
+std::string now_text() {
+  const std::time_t now = std::time(nullptr);
+  std::tm parts{};
+  gmtime_r(&now, &parts);
+  char text[32];
+  std::strftime(text, sizeof text, "%Y-%m-%d %H:%M UTC", &parts);
+  return text;
+}
+
+/// How much faster the new choices are than the standard table's, where they differ.
+void compare_with_standard(const tuner::Measurements& measurements, const std::string& lines) {
+  const tune::Table standard = tune::Table::parse(tune::Table::standard());
+  const tune::Table tuned = tune::Table::parse(lines + tune::Table::standard());
+  const bool single_copy = !measurements.machine.ends_with("no single copy");
+  std::vector<double> gains;
+  std::size_t points = 0;
+  for (const tuner::Point& point : measurements.points) {
+    if (point.best() == nullptr) continue;
+    ++points;
+    const tuner::CallShape shape(point.kind, point.ranks, point.bytes);
+    const auto time = [&](const tune::Table& table) {
+      const auto choice = table.choose(shape.of(0), point.kind, shape.table_bytes(), single_copy);
+      const tuner::Candidate* candidate = point.find(tune::text_of(choice));
+      return candidate == nullptr ? 0 : candidate->time();
+    };
+    const double before = time(standard), after = time(tuned);
+    if (before > 0 && after > 0 && before != after) gains.push_back(before / after);
+  }
+  fmt::print("{} points; another choice than the standard table's at {} of them", points, gains.size());
+  if (!gains.empty()) fmt::print(", there {:.2f} times as fast in the median", tuner::median(gains));
+  fmt::print("\n");
+}
+
+void report(const tuner::Measurements& measurements, const tuner::Repaired& repaired, const std::string& path) {
+  for (const tuner::Violation& violation : repaired.violations) fmt::print("guideline: {}\n", violation.text());
+  const auto open = std::ranges::count(repaired.violations, std::string(), &tuner::Violation::repair);
+  fmt::print("{} guidelines broken, {} of them repaired\n", repaired.violations.size(),
+             static_cast<std::ptrdiff_t>(repaired.violations.size()) - open);
+  compare_with_standard(measurements, repaired.lines);
+  fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
+}
+
+int tune_machine(Given given) {
+  if (std::getenv(launch::rank_variable) != nullptr)
+    throw Error(Cause::usage, "tutti tune starts its ranks itself; leave out tutti run");
+  const tune::Machine machine = job::this_machine(host::usable_cores().usable);
+  if (given.quick) {
+    given.sizes = "8,4K";
+    if (given.ranks.empty()) given.ranks = "2";
+    given.minutes = std::min(given.minutes, 0.5);
+  }
+  const std::vector<Rank> ranks = read_ranks(given.ranks.empty() ? default_ranks(machine.cores) : given.ranks);
+  plan_of(given);
+  const std::string path = tune::table_path(machine);
+  if (path.empty()) throw Error(Cause::usage, "neither XDG_CACHE_HOME nor HOME says where the table shall be; set one");
+
+  tuner::Measurements found;
+  const auto begin = Clock::now();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const double used = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double share = std::max(1.0, (given.minutes * 60 - used) / static_cast<double>(ranks.size() - i));
+    const Mailbox mailbox;
+    if (const int status = launch(job_of(given, ranks[i], share, mailbox.path())); status != 0) return status;
+    const tuner::Measurements one = tuner::from_json(mailbox.text());
+    found.points.insert(found.points.end(), one.points.begin(), one.points.end());
+    for (const std::string& remark : one.remarks) found.remarks.push_back(remark);
+  }
+  found.combining = tuner::measure_combining(read_sizes(given.sizes));
+  found.machine = machine.text();
+  found.date = now_text();
+  found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
+
+  std::string trouble;
+  tuner::Measurements all = tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
+  if (!trouble.empty()) std::fprintf(stderr, "tutti: %s; it is replaced\n", trouble.c_str());
+  all.add(found);
+  const tuner::Repaired repaired = tuner::derive_and_repair(all);
+  tuner::save(path, machine, all, repaired.lines);
+  report(all, repaired, path);
+  return 0;
+}
+
+}  // namespace
+
+Action add_tune(CLI::App& program) {
+  const auto given = std::make_shared<Given>();
+  CLI::App* tune = program.add_subcommand(
+      "tune", "Measure the algorithms on this machine, and write the table that its jobs use from then on.");
+  tune->add_option("COLLECTIVE", given->collectives, "As in allreduce; none: all of them");
+  tune->add_option("-n,--ranks", given->ranks, "Numbers of ranks [2,4,8 and on to the number of cores]");
+  tune->add_option("--sizes", given->sizes, "Bytes of one rank's block: 8:2M (each 4 times the last), 8:2M:2 or 8,64K")
+      ->capture_default_str();
+  tune->add_option("--minutes", given->minutes, "How long, about")
+      ->check(CLI::Range(0.01, 10000.0))
+      ->capture_default_str();
+  tune->add_flag("--quick", given->quick, "Two sizes on two ranks, for a moment: does it work?");
+  tune->add_option("--result", given->result, "For its own ranks")->group("");
+  tune->add_option("--seconds", given->seconds, "For its own ranks")->group("");
+  return [given] { return given->result.empty() ? tune_machine(*given) : measure(*given); };
+}
+
+}  // namespace tutti::command
