@@ -3,7 +3,8 @@
 
 #include <algorithm>
 #include <cmath>
-#include <set>
+#include <optional>
+#include <utility>
 #include <vector>
 
 #include "tune/table.hpp"
@@ -53,7 +54,8 @@ const Candidate* spare(const Point& point, const Needs& needs) {
   const Candidate* found = nullptr;
   for (const Candidate& candidate : point.candidates) {
     if (candidate.times.empty() || !lacks(algorithm_of(point.kind, candidate.algorithm).needs, needs)) continue;
-    if (found == nullptr || candidate.time() < found->time()) found = &candidate;
+    const std::pair<bool, double> here{candidate.dropped, candidate.time()};
+    if (found == nullptr || here < std::pair<bool, double>{found->dropped, found->time()}) found = &candidate;
   }
   return found;
 }
@@ -102,13 +104,14 @@ Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
   const Kind kind = row.front()->kind;
   const bool sizes_matter = !collectives::get(kind).varying || collectives::agrees_on_counts(kind);
   if (!sizes_matter) return {{Table::unlimited, with_spare(*row.back(), choose_for_all(row))}};
+  if (row.back()->bytes == 0) return {{Table::unlimited, with_spare(*row.back(), choose(*row.back(), ""))}};
   Ranges ranges;
   std::string before;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Point& point = *row[i];
     const auto pin = pins.find({kind, point.ranks, point.bytes});
     before = pin == pins.end() ? choose(point, before) : pin->second;
-    const Count limit = i + 1 < row.size() ? between(point.bytes, row[i + 1]->bytes) : Table::unlimited;
+    const Count limit = i + 1 < row.size() ? between(point.bytes, row[i + 1]->bytes) : 2 * point.bytes;
     std::vector<std::string> choices = with_spare(point, before);
     if (!ranges.empty() && ranges.back().choices == choices)
       ranges.back().bytes = limit;
@@ -118,19 +121,35 @@ Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
   return ranges;
 }
 
-void write(std::string& text, Kind kind, Rank ranks, const Ranges& ranges) {
-  for (const Range& range : ranges)
-    for (const std::string& choice : range.choices)
-      text += tune::text_of(Table::Line{kind, range.bytes, ranks, tune::named(kind, choice)}) + "\n";
-}
-
-/// What the standard table has for fewer ranks than were measured.
-void write_standard(std::string& text, Kind kind, Rank ranks) {
+/// What the standard table has for smaller blocks, or fewer ranks, than were measured; lines for fewer than `above`
+/// ranks would never be reached.
+void write_standard(std::string& text, Kind kind, Count bytes, Rank ranks, Rank above) {
   for (Table::Line line : standard().lines()) {
-    if (line.kind != kind) continue;
+    if (line.kind != kind || line.ranks <= above) continue;
+    line.bytes = std::min(line.bytes, bytes);
     line.ranks = std::min<Count>(line.ranks, ranks);
     text += tune::text_of(line) + "\n";
   }
+}
+
+/// The ranges of a number of ranks and of those near it.
+struct Rows {
+  Rank above, ranks;  ///< More than, and up to.
+  Count smallest;
+  Ranges ranges;
+  bool same(const Rows& other) const {
+    const auto equal = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
+    return smallest == other.smallest && std::ranges::equal(ranges, other.ranges, equal);
+  }
+};
+
+void write(std::string& text, Kind kind, const Rows& rows) {
+  constexpr Count all = element;  // measured from the smallest on
+  if (rows.smallest > all && rows.ranges.back().bytes != Table::unlimited)
+    write_standard(text, kind, rows.smallest / 2, rows.ranks, rows.above);
+  for (const Range& range : rows.ranges)
+    for (const std::string& choice : range.choices)
+      text += tune::text_of(Table::Line{kind, range.bytes, rows.ranks, tune::named(kind, choice)}) + "\n";
 }
 
 void write_collective(std::string& text, const Measurements& measurements, Kind kind, const Pins& pins) {
@@ -138,17 +157,21 @@ void write_collective(std::string& text, const Measurements& measurements, Kind 
   if (measured.empty()) return;
   constexpr double half_way = 0.70710678;
   const auto below = static_cast<Rank>(measured.front() * half_way);
-  if (below >= 2) write_standard(text, kind, below);
-  Ranges waiting;  // of fewer ranks, while more ranks may have the same
-  Rank limit = 0;
+  if (below >= 2) write_standard(text, kind, Table::unlimited, below, 0);
+  Rank above = below >= 2 ? below : 0;
+  std::optional<Rows> waiting;  // while more ranks may have the same
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    Ranges ranges = ranges_of(measurements.row(kind, measured[i]), pins);
-    const auto same = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
-    if (!waiting.empty() && !std::ranges::equal(ranges, waiting, same)) write(text, kind, limit, waiting);
-    waiting = std::move(ranges);
-    limit = i + 1 < measured.size() ? between(measured[i], measured[i + 1]) : 2 * measured[i];
+    const std::vector<const Point*> row = measurements.row(kind, measured[i]);
+    const Rank limit = i + 1 < measured.size() ? between(measured[i], measured[i + 1]) : 2 * measured[i];
+    Rows rows{above, limit, row.front()->bytes, ranges_of(row, pins)};
+    if (waiting && waiting->same(rows))
+      rows.above = waiting->above;
+    else if (waiting)
+      write(text, kind, *waiting);
+    waiting = std::move(rows);
+    above = limit;
   }
-  write(text, kind, limit, waiting);
+  write(text, kind, *waiting);
 }
 
 }  // namespace
@@ -158,7 +181,7 @@ const collectives::Algorithm& algorithm_of(Kind kind, std::string_view name) {
 }
 
 bool as_fast(const Candidate& candidate, const Candidate& best) {
-  constexpr double surely = 1.02, within_noise = 1.08;
+  constexpr double surely = 1.02, within_noise = 1.15;
   const double ratio = candidate.time() / best.time();
   return ratio <= surely || (ratio <= within_noise && candidate.spread().low <= best.spread().high);
 }

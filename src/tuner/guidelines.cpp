@@ -8,6 +8,7 @@
 
 #include "tune/table.hpp"
 #include "tuner/candidates.hpp"
+#include "tuner/derive.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tuner {
@@ -50,17 +51,22 @@ const std::vector<Guideline>& all() {
 
 /// The time of a side: what was measured for what the table chooses.
 struct Side {
+  std::vector<Part> parts;
   double time = 0;
   Interval spread;
-  std::string details;
+  double combining = 0;  ///< Part of it.
 
   void add(const Side& other) {
+    parts.insert(parts.end(), other.parts.begin(), other.parts.end());
     time += other.time;
     spread.low += other.spread.low;
     spread.high += other.spread.high;
-    details += (details.empty() ? "" : " + ") + other.details;
   }
 };
+
+bool slower(double left, Interval left_spread, double right, Interval right_spread) {
+  return left_spread.low > right_spread.high && left > noise * right;
+}
 
 std::string microseconds(double nanoseconds) {
   char text[32];
@@ -68,8 +74,12 @@ std::string microseconds(double nanoseconds) {
   return text;
 }
 
-std::string where(Kind kind, Count bytes, const std::string& algorithm) {
-  return std::string(collectives::get(kind).name) + " of " + std::to_string(bytes) + " bytes by " + algorithm;
+std::string text_of(const std::vector<Part>& parts) {
+  std::string text;
+  for (const Part& part : parts)
+    text += (text.empty() ? "" : " + ") + std::string(collectives::get(part.kind).name) + " of " +
+            std::to_string(part.bytes) + " bytes by " + part.algorithm;
+  return text;
 }
 
 class Check {
@@ -81,11 +91,15 @@ class Check {
 
   std::vector<Violation> run() {
     for (const Point& point : measurements_.points) {
-      if (point.best() == nullptr) continue;
+      if (!point.settled()) continue;
       for (const Guideline& guideline : all())
-        if (guideline.left == point.kind) compare(point, guideline.text(), right_side(point, guideline), "");
-      compare_with_larger(point);
-      compare_with_more_ranks(point);
+        if (guideline.left == point.kind) compare(point, guideline.text(), right_side(point, guideline));
+      for (const Point* larger : measurements_.row(point.kind, point.ranks))
+        if (larger->bytes > point.bytes) compare(point, std::string(larger_block), side(*larger));
+      for (const Rank ranks : measurements_.ranks(point.kind))
+        if (const Point* more = measurements_.at(point.kind, ranks, point.bytes);
+            more != nullptr && ranks > point.ranks)
+          compare(point, std::string(larger_group), side(*more));
     }
     return std::move(found_);
   }
@@ -96,7 +110,7 @@ class Check {
     const std::string name = tune::text_of(table_.choose(shape.of(0), point.kind, shape.table_bytes(), single_copy_));
     const Candidate* candidate = point.find(name);
     if (candidate == nullptr) return std::nullopt;
-    return Side{candidate->time(), candidate->spread(), where(point.kind, point.bytes, name)};
+    return Side{{{point.kind, point.bytes, name}}, candidate->time(), candidate->spread()};
   }
 
   /// The smallest measured size that is not below: its time is an upper limit, so no guideline is broken by mistake.
@@ -119,46 +133,44 @@ class Check {
     if (!guideline.combining) return sum;
     const auto combining = std::ranges::find(measurements_.combining, point.bytes, &Combining::bytes);
     if (combining == measurements_.combining.end()) return std::nullopt;
-    sum.add({combining->time, {combining->time, combining->time}, "combining"});
+    sum.time += sum.combining = combining->time;
+    sum.spread = {sum.spread.low + combining->time, sum.spread.high + combining->time};
     return sum;
   }
 
-  void compare_with_larger(const Point& point) {
-    for (const Point* larger : measurements_.row(point.kind, point.ranks))
-      if (larger->bytes > point.bytes)
-        compare(point, "a larger block is not served faster", side(*larger),
-                "padding to " + std::to_string(larger->bytes) + " bytes is faster");
-  }
-
-  void compare_with_more_ranks(const Point& point) {
-    for (const Rank ranks : measurements_.ranks(point.kind))
-      if (ranks > point.ranks)
-        if (const Point* more = measurements_.at(point.kind, ranks, point.bytes))
-          compare(point, "a larger group is not served faster", with_ranks(side(*more), ranks), "");
-  }
-
-  static std::optional<Side> with_ranks(std::optional<Side> side, Rank ranks) {
-    if (side) side->details += " on " + std::to_string(ranks) + " ranks";
-    return side;
-  }
-
-  void compare(const Point& point, const std::string& rule, const std::optional<Side>& right,
-               const std::string& advice) {
+  void compare(const Point& point, const std::string& rule, const std::optional<Side>& right) {
     const std::optional<Side> left = side(point);
-    if (!left || !right) return;
-    if (left->spread.low <= right->spread.high || left->time <= noise * right->time) return;
-    const auto same = [&](const Violation& known) {
-      return known.rule == rule && known.kind == point.kind && known.ranks == point.ranks && known.bytes == point.bytes;
-    };
-    if (std::ranges::any_of(found_, same)) return;  // the nearest larger size says it
-    found_.push_back({rule, point.kind, point.ranks, point.bytes, left->time, right->time,
-                      left->details + " against " + right->details, "", advice});
+    if (!left || !right || !slower(left->time, left->spread, right->time, right->spread)) return;
+    Violation violation{rule, point.ranks, left->parts.front(), right->parts, left->time, right->time, false, ""};
+    const auto known = [&](const Violation& other) { return other.same(violation); };
+    if (std::ranges::any_of(found_, known) || std::ranges::any_of(refuted_, known)) return;  // the next larger says it
+    if (const Duel* duel = duel_of(violation)) {
+      Interval spread = interval(duel->right_times);
+      spread.high += right->combining;
+      violation.left_time = median(duel->left_times);
+      violation.right_time = median(duel->right_times) + right->combining;
+      violation.measured = true;
+      if (!slower(violation.left_time, interval(duel->left_times), violation.right_time, spread)) {
+        refuted_.push_back(std::move(violation));
+        return;
+      }
+    }
+    found_.push_back(std::move(violation));
+  }
+
+  const Duel* duel_of(const Violation& violation) const {
+    if (violation.rule == larger_group) return nullptr;
+    const auto found = std::ranges::find_if(measurements_.duels, [&](const Duel& duel) {
+      return !duel.right_times.empty() && duel.ranks == violation.ranks && duel.left.front() == violation.left &&
+             duel.right == violation.right;
+    });
+    return found == measurements_.duels.end() ? nullptr : &*found;
   }
 
   const Measurements& measurements_;
   bool single_copy_;
   Table table_;
-  std::vector<Violation> found_;
+  std::vector<Violation> found_, refuted_;
 };
 
 }  // namespace
@@ -175,11 +187,12 @@ std::string Guideline::text() const {
 }
 
 std::string Violation::text() const {
-  return rule + ", on " + std::to_string(ranks) + " ranks: " + microseconds(left) + " against " + microseconds(right) +
-         " (" + details + "); " +
-         (!repair.empty()   ? "repaired: " + repair
-          : !advice.empty() ? "not repaired: nothing faster was measured; " + advice
-                            : "not repaired: nothing faster was measured");
+  std::string text = rule + ", on " + std::to_string(ranks) + " ranks: " + microseconds(left_time) + " against " +
+                     microseconds(right_time) + " (" + text_of({left}) + " against " + text_of(right) +
+                     (measured ? ", measured in turns); " : "); ");
+  if (!repair.empty()) return text + "repaired: " + repair;
+  text += "not repaired: no algorithm measured was faster";
+  return rule == larger_block ? text + "; padding to " + std::to_string(right.front().bytes) + " bytes is" : text;
 }
 
 std::vector<Violation> check(const Measurements& measurements, std::string_view lines) {
@@ -191,21 +204,17 @@ Repaired derive_and_repair(const Measurements& measurements) {
   result.violations = check(measurements, result.lines);
   Pins pins;
   for (const Violation& violation : result.violations) {
-    const Point& point = *measurements.at(violation.kind, violation.ranks, violation.bytes);
-    if (point.best()->time() < violation.left)
-      pins[{violation.kind, violation.ranks, violation.bytes}] = point.best()->algorithm;
+    const Part& left = violation.left;
+    const Candidate& best = *measurements.at(left.kind, violation.ranks, left.bytes)->best();
+    if (best.algorithm != left.algorithm) pins[{left.kind, violation.ranks, left.bytes}] = best.algorithm;
   }
   if (pins.empty()) return result;
   result.lines = derive(measurements, pins);
   const std::vector<Violation> left = check(measurements, result.lines);
   for (Violation& violation : result.violations) {
-    const auto same = [&](const Violation& other) {
-      return other.rule == violation.rule && other.kind == violation.kind && other.ranks == violation.ranks &&
-             other.bytes == violation.bytes;
-    };
-    if (std::ranges::any_of(left, same)) continue;
-    const auto pin = pins.find({violation.kind, violation.ranks, violation.bytes});
-    violation.repair = pin == pins.end() ? "by what was chosen elsewhere" : pin->second + " was chosen";
+    if (std::ranges::any_of(left, [&](const Violation& other) { return other.same(violation); })) continue;
+    const auto pin = pins.find({violation.left.kind, violation.ranks, violation.left.bytes});
+    violation.repair = pin == pins.end() ? "by what was chosen elsewhere" : pin->second + " is chosen";
   }
   return result;
 }

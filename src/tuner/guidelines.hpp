@@ -8,7 +8,6 @@
 #include <string_view>
 #include <vector>
 
-#include "tuner/derive.hpp"
 #include "tuner/measurements.hpp"
 
 namespace tutti::tuner {
@@ -32,22 +31,27 @@ struct Guideline {
 
 /// Beside these, every collective must be monotonous: no larger block, and no larger group, is served faster.
 std::span<const Guideline> guidelines();
+inline constexpr std::string_view larger_block = "a larger block is not served faster",
+                                  larger_group = "a larger group is not served faster";
 
 /// A guideline that the measurements break by more than their noise.
 struct Violation {
   std::string rule;  ///< "allreduce(m) <= reduce(m) + bcast(m)"
-  Kind kind;
-  Rank ranks;
-  Count bytes;
-  double left, right;   ///< Nanoseconds.
-  std::string details;  ///< Which algorithms they are.
-  std::string repair;   ///< What was chosen instead; empty: nothing better was measured.
-  std::string advice;   ///< What a program could do meanwhile.
+  Rank ranks = 1;
+  Part left;
+  std::vector<Part> right;               ///< On as many ranks, but for a larger group.
+  double left_time = 0, right_time = 0;  ///< Nanoseconds.
+  bool measured = false;                 ///< Both sides in turns; otherwise the right side is a sum of single times.
+  std::string repair;                    ///< How it was repaired; empty: nothing faster was measured.
 
   std::string text() const;
+  bool same(const Violation& other) const {
+    return rule == other.rule && ranks == other.ranks && left.kind == other.left.kind && left.bytes == other.left.bytes;
+  }
 };
 
-/// Both sides as a table chooses: what the measurements say about each of them.
+/// Both sides as a table chooses: what the measurements say about each of them. Where both were measured in turns, that
+/// decides.
 std::vector<Violation> check(const Measurements& measurements, std::string_view lines);
 
 struct Repaired {

@@ -42,6 +42,12 @@ Count size_from(const Json& value, Count most) {
   return number;
 }
 
+std::vector<double> times_from(const Json& json) {
+  std::vector<double> times;
+  for (const Json& time : json) times.push_back(positive(time));
+  return times;
+}
+
 Json to_json(const Candidate& candidate) {
   Json json{{"algorithm", candidate.algorithm}};
   if (!candidate.same.empty()) json["same"] = candidate.same;
@@ -55,18 +61,45 @@ Candidate candidate_from(const Json& json) {
   candidate.algorithm = json.at("algorithm").get<std::string>();
   candidate.same = json.value("same", std::vector<std::string>());
   candidate.dropped = json.value("dropped", false);
-  for (const Json& time : json.at("ns")) candidate.times.push_back(positive(time));
+  candidate.times = times_from(json.at("ns"));
   return candidate;
 }
 
-Point point_from(const Json& json) {
-  constexpr Count most_bytes = Count{1} << 40;
+Json to_json(const std::vector<Part>& parts) {
+  Json json = Json::array();
+  for (const Part& part : parts)
+    json.push_back({{"collective", std::string(collectives::get(part.kind).name)},
+                    {"bytes", part.bytes},
+                    {"algorithm", part.algorithm}});
+  return json;
+}
+
+Kind kind_from(const Json& json) {
   const auto name = json.at("collective").get<std::string>();
   const collectives::Collective* collective = collectives::find(name);
   if (collective == nullptr) throw Error(Cause::usage, "there is no collective \"" + name + "\"");
+  return collective->kind;
+}
+
+constexpr Count most_bytes = Count{1} << 40, most_ranks = Count{1} << 20;
+
+std::vector<Part> parts_from(const Json& json) {
+  std::vector<Part> parts;
+  for (const Json& part : json)
+    parts.push_back(
+        {kind_from(part), size_from(part.at("bytes"), most_bytes), part.at("algorithm").get<std::string>()});
+  return parts;
+}
+
+Duel duel_from(const Json& json) {
+  return {static_cast<Rank>(size_from(json.at("ranks"), most_ranks)), parts_from(json.at("left")),
+          parts_from(json.at("right")), times_from(json.at("left_ns")), times_from(json.at("right_ns"))};
+}
+
+Point point_from(const Json& json) {
   Point point;
-  point.kind = collective->kind;
-  point.ranks = static_cast<Rank>(size_from(json.at("ranks"), 1 << 20));
+  point.kind = kind_from(json);
+  point.ranks = static_cast<Rank>(size_from(json.at("ranks"), most_ranks));
   point.bytes = size_from(json.at("bytes"), most_bytes);
   for (const Json& candidate : json.at("candidates")) point.candidates.push_back(candidate_from(candidate));
   return point;
@@ -91,8 +124,15 @@ Interval interval(std::vector<double> values) {
 const Candidate* Point::best() const {
   const Candidate* found = nullptr;
   for (const Candidate& candidate : candidates)
-    if (!candidate.times.empty() && (found == nullptr || candidate.time() < found->time())) found = &candidate;
+    if (!candidate.times.empty() && !candidate.dropped && (found == nullptr || candidate.time() < found->time()))
+      found = &candidate;
   return found;
+}
+
+bool Point::settled() const {
+  constexpr std::size_t enough = 3;
+  const Candidate* fastest = best();
+  return fastest != nullptr && fastest->times.size() >= enough;
 }
 
 const Candidate* Point::find(std::string_view algorithm) const {
@@ -112,7 +152,7 @@ const Point* Measurements::at(Kind kind, Rank ranks, Count bytes) const {
 std::vector<const Point*> Measurements::row(Kind kind, Rank ranks) const {
   std::vector<const Point*> found;
   for (const Point& point : points)
-    if (point.kind == kind && point.ranks == ranks && point.best() != nullptr) found.push_back(&point);
+    if (point.kind == kind && point.ranks == ranks && point.settled()) found.push_back(&point);
   std::ranges::sort(found, {}, &Point::bytes);
   return found;
 }
@@ -120,12 +160,16 @@ std::vector<const Point*> Measurements::row(Kind kind, Rank ranks) const {
 std::vector<Rank> Measurements::ranks(Kind kind) const {
   std::set<Rank> found;
   for (const Point& point : points)
-    if (point.kind == kind && point.best() != nullptr) found.insert(point.ranks);
+    if (point.kind == kind && point.settled()) found.insert(point.ranks);
   return {found.begin(), found.end()};
 }
 
 void Measurements::add(const Measurements& newer) {
   std::set<std::pair<Kind, Rank>> rows;
+  std::set<Rank> worlds;
+  for (const Point& point : newer.points) worlds.insert(point.ranks);
+  std::erase_if(duels, [&](const Duel& duel) { return worlds.contains(duel.ranks); });
+  duels.insert(duels.end(), newer.duels.begin(), newer.duels.end());
   for (const Point& point : newer.points) rows.emplace(point.kind, point.ranks);
   std::erase_if(points, [&](const Point& point) { return rows.contains({point.kind, point.ranks}); });
   points.insert(points.end(), newer.points.begin(), newer.points.end());
@@ -143,7 +187,8 @@ std::string to_json(const Measurements& measurements) {
             {"version", measurements.version},
             {"remarks", measurements.remarks},
             {"combining", Json::array()},
-            {"points", Json::array()}};
+            {"points", Json::array()},
+            {"duels", Json::array()}};
   for (const Combining& one : measurements.combining)
     json["combining"].push_back({{"bytes", one.bytes}, {"ns", one.time}});
   for (const Point& point : measurements.points) {
@@ -154,6 +199,12 @@ std::string to_json(const Measurements& measurements) {
     for (const Candidate& candidate : point.candidates) one["candidates"].push_back(to_json(candidate));
     json["points"].push_back(std::move(one));
   }
+  for (const Duel& duel : measurements.duels)
+    json["duels"].push_back({{"ranks", duel.ranks},
+                             {"left", to_json(duel.left)},
+                             {"right", to_json(duel.right)},
+                             {"left_ns", duel.left_times},
+                             {"right_ns", duel.right_times}});
   // Names may hold any bytes, for example the processor's.
   return json.dump(1, ' ', false, Json::error_handler_t::replace) + "\n";
 }
@@ -168,7 +219,8 @@ Measurements from_json(std::string_view text) {
     found.version = json.at("version").get<std::string>();
     found.remarks = json.at("remarks").get<std::vector<std::string>>();
     for (const Json& one : json.at("combining"))
-      found.combining.push_back({size_from(one.at("bytes"), Count{1} << 40), positive(one.at("ns"))});
+      found.combining.push_back({size_from(one.at("bytes"), most_bytes), positive(one.at("ns"))});
+    for (const Json& duel : json.at("duels")) found.duels.push_back(duel_from(duel));
     for (const Json& point : json.at("points")) found.points.push_back(point_from(point));
     return found;
   } catch (const Json::exception& error) {

@@ -36,8 +36,10 @@ struct Point {
   Count bytes = 0;  ///< Of one rank's block, as in a table.
   std::vector<Candidate> candidates;
 
-  /// The fastest one that was measured; nullptr when none was.
+  /// The fastest one that was measured and not dropped; nullptr when there is none.
   const Candidate* best() const;
+  /// Often enough to choose by it.
+  bool settled() const;
   /// By its name, or by that of another one with the same plans; nullptr when it was not measured.
   const Candidate* find(std::string_view algorithm) const;
   bool operator==(const Point&) const = default;
@@ -50,16 +52,34 @@ struct Combining {
   bool operator==(const Combining&) const = default;
 };
 
+/// A call of a collective of so many bytes by an algorithm.
+struct Part {
+  Kind kind = Kind::barrier;
+  Count bytes = 0;
+  std::string algorithm;
+  bool operator==(const Part&) const = default;
+};
+
+/// Two ways to the same result, measured in turns: a call, and the calls that could stand for it, one after the other.
+/// (Calls that do not wait for each other overlap in a loop; the sum of their own times says too little.)
+struct Duel {
+  Rank ranks = 1;
+  std::vector<Part> left, right;
+  std::vector<double> left_times, right_times;  ///< Nanoseconds, by round.
+  bool operator==(const Duel&) const = default;
+};
+
 struct Measurements {
   std::string machine;               ///< tune::Machine::text
   std::string date, version;         ///< Of the last run that added to them.
   std::vector<std::string> remarks;  ///< How ranks waited, what else ran.
   std::vector<Point> points;
   std::vector<Combining> combining;
+  std::vector<Duel> duels;
 
   /// nullptr when nothing was measured there.
   const Point* at(Kind kind, Rank ranks, Count bytes) const;
-  /// All points of a collective on so many ranks, by bytes.
+  /// All settled points of a collective on so many ranks, by bytes.
   std::vector<const Point*> row(Kind kind, Rank ranks) const;
   /// The numbers of ranks that a collective was measured on.
   std::vector<Rank> ranks(Kind kind) const;

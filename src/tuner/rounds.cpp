@@ -2,75 +2,22 @@
 #include "tuner/rounds.hpp"
 
 #include <algorithm>
-#include <chrono>
 #include <numeric>
 #include <random>
 
 #include "collectives/collective.hpp"
 #include "engine/reduction.hpp"
+#include "tuner/bench.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/derive.hpp"
+#include "tuner/guidelines.hpp"
 
 namespace tutti::tuner {
 
 namespace {
 
-using Clock = std::chrono::steady_clock;
-
-double seconds_since(Clock::time_point start) { return std::chrono::duration<double>(Clock::now() - start).count(); }
-
 /// A candidate that is this much slower than the fastest is dropped at once, and at its first call if that is long.
 constexpr double hopeless = 3, hopeless_at_once = 10, long_call = 2e-3;
-
-/// One rank's part in all measurements: buffers for the largest of them.
-class Bench {
- public:
-  Bench(const Group& world, const std::vector<Point>& points) : world_(world) {
-    std::size_t input = 1, output = 1;
-    for (const Point& point : points) {
-      const auto block = static_cast<std::size_t>(point.bytes / element), all = block * ranks();
-      input = std::max(input, form_of(point.kind)->all_input ? all : block);
-      output = std::max(output, form_of(point.kind)->all_output ? all : block);
-    }
-    input_.resize(input);
-    output_.resize(output);
-  }
-
-  /// Makes the candidate ready, with one call that is not timed.
-  void choose(const Point& point, const std::string& algorithm) {
-    const CallShape shape(point.kind, point.ranks, point.bytes);
-    Call call;
-    call.kind = point.kind;
-    call.input = input_.data();
-    call.output = output_.data();
-    call.type = Type::float64;
-    call.element = element;
-    call.count = shape.counts().empty() ? shape.count() : 0;
-    call.send_counts = call.recv_counts = shape.counts();
-    if (collectives::get(point.kind).reduces) call.reduction = {Op::sum, true, nullptr, nullptr};
-    call.algorithm = algorithm;
-    chosen_ = world_.init(call);
-    chosen_.run();
-  }
-
-  /// Seconds of a call, one after the other, of the slowest rank: the same number on all ranks.
-  double time(std::int64_t calls) {
-    world_.barrier();
-    const auto start = Clock::now();
-    for (std::int64_t i = 0; i < calls; ++i) chosen_.run();
-    const double took[1] = {seconds_since(start) / static_cast<double>(calls)};
-    double slowest[1] = {0};
-    world_.allreduce(took, slowest, max);
-    return std::max(slowest[0], 1e-9);
-  }
-
-  std::size_t ranks() const { return static_cast<std::size_t>(world_.size()); }
-
- private:
-  const Group& world_;
-  std::vector<double> input_, output_;
-  Persistent chosen_;
-};
 
 bool needs_less(const collectives::Needs& needs, const collectives::Needs& than) {
   return (than.single_copy && !needs.single_copy) || (than.commutative && !needs.commutative) ||
@@ -84,6 +31,13 @@ std::size_t left(const std::vector<Point>& points) {
   return count;
 }
 
+/// Rank 0's clock decides for all.
+bool time_is_over(const Group& world, Clock::time_point begin, double seconds) {
+  int over[1] = {seconds_since(begin) > seconds ? 1 : 0};
+  world.bcast(over);
+  return over[0] != 0;
+}
+
 class Rounds {
  public:
   Rounds(const Group& world, const Plan& plan, std::vector<Point> points)
@@ -95,7 +49,7 @@ class Rounds {
     for (int round = 0; round < plan_.rounds; ++round) {
       if (round > 0) std::ranges::shuffle(order, order_);
       for (const std::size_t which : order) {
-        if (time_is_over()) return std::move(points_);
+        if (time_is_over(world_, begin_, plan_.seconds)) return std::move(points_);
         measure(points_[which], round);
       }
       if (world_.rank() == 0) progress(round + 1, left(points_));
@@ -104,13 +58,6 @@ class Rounds {
   }
 
  private:
-  /// Rank 0's clock decides for all.
-  bool time_is_over() {
-    int over[1] = {seconds_since(begin_) > plan_.seconds ? 1 : 0};
-    world_.bcast(over);
-    return over[0] != 0;
-  }
-
   void measure(Point& point, int round) {
     std::vector<std::size_t> order(point.candidates.size());
     std::iota(order.begin(), order.end(), std::size_t{0});
@@ -119,7 +66,7 @@ class Rounds {
     for (const std::size_t which : order) {
       Candidate& candidate = point.candidates[which];
       if (candidate.dropped) continue;
-      bench_.choose(point, candidate.algorithm);
+      bench_.choose({{point.kind, point.bytes, candidate.algorithm}});
       double time = round == 0 ? bench_.time(1) : candidate.times.back() * 1e-9;
       if (round == 0 && best > 0 && time > long_call && time > hopeless_at_once * best)
         candidate.dropped = true;
@@ -139,6 +86,15 @@ class Rounds {
   const Clock::time_point begin_ = Clock::now();
 };
 
+/// Rank 0's text, for all.
+std::string share(const Group& world, std::string text) {
+  std::uint64_t length[1] = {text.size()};
+  world.bcast(length);
+  text.resize(length[0]);
+  world.bcast(std::span<char>(text));
+  return text;
+}
+
 /// Rank 0 lists them for all: the others need not build everybody's plans again.
 std::vector<Point> list(const Group& world, const Plan& plan, bool single_copy) {
   std::string text;
@@ -149,11 +105,35 @@ std::vector<Point> list(const Group& world, const Plan& plan, bool single_copy) 
         listed.points.push_back(candidates_at(kind, world.size(), bytes, single_copy));
     text = to_json(listed);
   }
-  std::uint64_t length[1] = {text.size()};
-  world.bcast(length);
-  text.resize(length[0]);
-  world.bcast(std::span<char>(text));
-  return from_json(text).points;
+  return from_json(share(world, std::move(text))).points;
+}
+
+/// What seems to break a guideline: a side that is a sum of single times is a guess.
+std::vector<Duel> list_duels(const Group& world, const Measurements& measurements, bool single_copy) {
+  std::string text;
+  if (world.rank() == 0) {
+    Measurements found = measurements;
+    found.machine = single_copy ? "" : "no single copy";
+    Measurements listed;
+    for (const Violation& violation : check(found, derive(found)))
+      listed.duels.push_back({violation.ranks, {violation.left}, violation.right, {}, {}});
+    text = to_json(listed);
+  }
+  return from_json(share(world, std::move(text))).duels;
+}
+
+/// In as many rounds as fit into a part of the time.
+void fight(const Group& world, Bench& bench, const Plan& plan, std::vector<Duel>& duels) {
+  constexpr double part = 0.2;
+  const Clock::time_point begin = Clock::now();
+  for (int round = 0; round < plan.rounds && !time_is_over(world, begin, part * plan.seconds); ++round)
+    for (Duel& duel : duels)
+      for (auto [parts, times] : {std::pair(&duel.left, &duel.left_times), std::pair(&duel.right, &duel.right_times)}) {
+        bench.choose(*parts);
+        const double once = times->empty() ? bench.time(1) : times->back() * 1e-9;
+        const double calls = std::clamp(plan.batch / once, 1.0, 1e5);
+        times->push_back(bench.time(static_cast<std::int64_t>(calls)) * 1e9);
+      }
 }
 
 }  // namespace
@@ -179,9 +159,15 @@ void drop_losers(Point& point) {
   }
 }
 
-std::vector<Point> measure(const Group& world, const Plan& plan, bool single_copy,
-                           const std::function<void(int rounds, std::size_t left)>& progress) {
-  return Rounds(world, plan, list(world, plan, single_copy)).run(progress);
+Measurements measure(const Group& world, const Plan& plan, bool single_copy,
+                     const std::function<void(int rounds, std::size_t left)>& progress) {
+  Measurements found;
+  found.points = Rounds(world, plan, list(world, plan, single_copy)).run(progress);
+  found.combining = measure_combining(plan.sizes);
+  found.duels = list_duels(world, found, single_copy);
+  Bench bench(world, found.points);
+  fight(world, bench, plan, found.duels);
+  return found;
 }
 
 std::vector<Combining> measure_combining(const std::vector<Count>& sizes) {

@@ -15,16 +15,17 @@ namespace tutti::tuner {
 struct Plan {
   std::vector<Kind> kinds;
   std::vector<Count> sizes;  ///< Bytes of a block; collectives without data have one point.
-  double seconds = 60;       ///< No batch is begun later; the first round comes first.
+  double seconds = 60;       ///< No point is begun later; guidelines may take a fifth more.
   int rounds = 9;            ///< At most.
   double batch = 4e-3;       ///< Seconds of calls between two looks at the clock.
   std::uint64_t seed = 1;    ///< Of the order within rounds.
 };
 
 /// Collective. All ranks have the same plan; rank 0's result is complete. `progress` is called on rank 0 after each
-/// round, with how many have been made and how many candidates are left to measure.
-std::vector<Point> measure(const Group& world, const Plan& plan, bool single_copy,
-                           const std::function<void(int rounds, std::size_t left)>& progress);
+/// round, with how many have been made and how many candidates are left to measure. At the end, what seems to break a
+/// guideline is measured beside the other side of it.
+Measurements measure(const Group& world, const Plan& plan, bool single_copy,
+                     const std::function<void(int rounds, std::size_t left)>& progress);
 
 /// Which candidates of a point need no further round: those far behind, and those behind beyond doubt. The two fastest
 /// stay, and so do the fastest of those that need less than the fastest: no memory of others, any order, any number of

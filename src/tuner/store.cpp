@@ -37,6 +37,17 @@ int write_all(int file, const std::string& text) {
   return fchmod(file, 0644) == 0 && fsync(file) == 0 ? 0 : errno;
 }
 
+/// A new file in the same folder, which is made if need be.
+base::Descriptor make_beside(const std::string& path, std::string& name) {
+  std::error_code failed;
+  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
+  if (failed) refuse(path, failed.value());
+  name = path + ".XXXXXX";
+  base::Descriptor file(mkostemp(name.data(), O_CLOEXEC));
+  if (!file) refuse(path, errno);
+  return file;
+}
+
 }  // namespace
 
 std::string measurements_path(const std::string& table_path) {
@@ -44,17 +55,19 @@ std::string measurements_path(const std::string& table_path) {
 }
 
 void write_file(const std::string& path, const std::string& text) {
-  std::error_code failed;
-  std::filesystem::create_directories(std::filesystem::path(path).parent_path(), failed);
-  if (failed) refuse(path, failed.value());
-  std::string temporary = path + ".XXXXXX";
-  const base::Descriptor file(mkostemp(temporary.data(), O_CLOEXEC));
-  if (!file) refuse(path, errno);
+  std::string temporary;
+  const base::Descriptor file = make_beside(path, temporary);
   int error = write_all(file.get(), text);
   if (error == 0 && rename(temporary.c_str(), path.c_str()) != 0) error = errno;
   if (error == 0) return;
   unlink(temporary.c_str());
   refuse(path, error);
+}
+
+void require_place(const std::string& path) {
+  std::string temporary;
+  make_beside(path, temporary);
+  unlink(temporary.c_str());
 }
 
 Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble) {

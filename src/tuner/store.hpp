@@ -16,6 +16,9 @@ std::string measurements_path(const std::string& table_path);
 /// or wins as a whole. Makes the folders that are missing. Throws Error (system).
 void write_file(const std::string& path, const std::string& text);
 
+/// Finds out before long work whether a file can be written there. Throws Error (system) when not.
+void require_place(const std::string& path);
+
 /// What was measured on this machine before; empty when there is nothing, or nothing that can be read, and then
 /// `trouble` says why.
 Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble);

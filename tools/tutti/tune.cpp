@@ -81,7 +81,7 @@ tuner::Plan plan_of(const Given& given) {
   plan.kinds = read_kinds(given.collectives);
   plan.sizes = read_sizes(given.sizes);
   plan.seconds = given.seconds;
-  if (given.quick) plan.rounds = 2, plan.batch = 3e-4;
+  if (given.quick) plan.rounds = 3, plan.batch = 3e-4;
   return plan;
 }
 
@@ -91,12 +91,12 @@ int measure(const Given& given) {
   const job::Runtime& runtime = world.member()->runtime();
   const tuner::Plan plan = plan_of(given);
   const auto begin = Clock::now();
-  tuner::Measurements found;
-  found.points = tuner::measure(world, plan, runtime.place().single_copy, [&](int rounds, std::size_t left) {
-    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-    fmt::print(stderr, "{} ranks: {} of {} rounds, {:.0f} s, {} candidates left\n", world.size(), rounds, plan.rounds,
-               seconds, left);
-  });
+  tuner::Measurements found =
+      tuner::measure(world, plan, runtime.place().single_copy, [&](int rounds, std::size_t left) {
+        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+        fmt::print(stderr, "{} ranks: {} of {} rounds, {:.0f} s, {} candidates left\n", world.size(), rounds,
+                   plan.rounds, seconds, left);
+      });
   if (world.rank() != 0) return 0;
   const std::string& why = world.member()->runtime().engine().waiting().policy().why;
   found.remarks.push_back("waiting: " + why + (runtime.place().single_copy ? "" : "; no single copy"));
@@ -176,7 +176,7 @@ void compare_with_standard(const tuner::Measurements& measurements, const std::s
   std::vector<double> gains;
   std::size_t points = 0;
   for (const tuner::Point& point : measurements.points) {
-    if (point.best() == nullptr) continue;
+    if (!point.settled()) continue;
     ++points;
     const tuner::CallShape shape(point.kind, point.ranks, point.bytes);
     const auto time = [&](const tune::Table& table) {
@@ -192,13 +192,30 @@ void compare_with_standard(const tuner::Measurements& measurements, const std::s
   fmt::print("\n");
 }
 
-void report(const tuner::Measurements& measurements, const tuner::Repaired& repaired, const std::string& path) {
+void report(const tuner::Measurements& measurements, const tuner::Repaired& repaired) {
   for (const tuner::Violation& violation : repaired.violations) fmt::print("guideline: {}\n", violation.text());
   const auto open = std::ranges::count(repaired.violations, std::string(), &tuner::Violation::repair);
   fmt::print("{} guidelines broken, {} of them repaired\n", repaired.violations.size(),
              static_cast<std::ptrdiff_t>(repaired.violations.size()) - open);
   compare_with_standard(measurements, repaired.lines);
-  fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
+}
+
+/// Too short to be relied on.
+int report_trial(const tuner::Measurements& measurements) {
+  const tuner::Repaired repaired = tuner::derive_and_repair(measurements);
+  fmt::print("{}", repaired.lines);
+  report(measurements, repaired);
+  fmt::print("This was a trial, and is not kept; without --quick it is.\n");
+  return 0;
+}
+
+/// What else runs. Says so at once when that spoils the measurements.
+std::string foreign_load(int cores) {
+  double load[1] = {0};
+  if (getloadavg(load, 1) != 1) return "load before: unknown";
+  if (load[0] > 0.25 * cores)
+    fmt::print(stderr, "tutti: other programs keep {:.1f} cores busy; the measurements tell of them, too\n", load[0]);
+  return fmt::format("load before: {:.2f}", load[0]);
 }
 
 int tune_machine(Given given) {
@@ -214,8 +231,10 @@ int tune_machine(Given given) {
   plan_of(given);
   const std::string path = tune::table_path(machine);
   if (path.empty()) throw Error(Cause::usage, "neither XDG_CACHE_HOME nor HOME says where the table shall be; set one");
+  if (!given.quick) tuner::require_place(path);
 
   tuner::Measurements found;
+  found.remarks.push_back(foreign_load(machine.cores));
   const auto begin = Clock::now();
   for (std::size_t i = 0; i < ranks.size(); ++i) {
     const double used = std::chrono::duration<double>(Clock::now() - begin).count();
@@ -224,20 +243,23 @@ int tune_machine(Given given) {
     if (const int status = launch(job_of(given, ranks[i], share, mailbox.path())); status != 0) return status;
     const tuner::Measurements one = tuner::from_json(mailbox.text());
     found.points.insert(found.points.end(), one.points.begin(), one.points.end());
+    found.duels.insert(found.duels.end(), one.duels.begin(), one.duels.end());
+    if (i == 0) found.combining = one.combining;  // with as few neighbours as possible
     for (const std::string& remark : one.remarks) found.remarks.push_back(remark);
   }
-  found.combining = tuner::measure_combining(read_sizes(given.sizes));
   found.machine = machine.text();
   found.date = now_text();
   found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
 
+  if (given.quick) return report_trial(found);
   std::string trouble;
   tuner::Measurements all = tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
   if (!trouble.empty()) std::fprintf(stderr, "tutti: %s; it is replaced\n", trouble.c_str());
   all.add(found);
   const tuner::Repaired repaired = tuner::derive_and_repair(all);
   tuner::save(path, machine, all, repaired.lines);
-  report(all, repaired, path);
+  report(all, repaired);
+  fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
   return 0;
 }
 

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Where the table comes from: a file that is not quite one is never used, and always told of.
+#include <gtest/gtest.h>
+#include <sys/stat.h>
+
+#include <random>
+
+#include "synthetic.hpp"
+#include "tune/source.hpp"
+#include "tune/table.hpp"
+#include "tuner/store.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tuner {
+namespace {
+
+using tune::find_table;
+using tune::Source;
+
+const tune::Machine machine{"Imaginary (R) CPU", 4, true};
+constexpr char lines[] = "bcast 4K 2 linear\nbcast - - binomial:radix=3\n";
+
+std::string whole() { return tune::file_text(machine, "# a remark\n", lines); }
+void put(const std::string& text) { write_file(tune::table_path(machine), text); }
+
+TEST(Source, IsThisMachinesFile) {
+  const Folder folder;
+  EXPECT_EQ(find_table(machine).name, "standard");
+  EXPECT_EQ(find_table(machine).trouble, "");
+  put(whole());
+  const Source source = find_table(machine);
+  EXPECT_EQ(source.name, (folder.path() / "tutti/imaginary-r-cpu-4-cores-single-copy.table").string());
+  EXPECT_EQ(source.lines, lines);
+  EXPECT_EQ(source.trouble, "");
+  tune::Machine other = machine;
+  other.cores = 2;
+  EXPECT_EQ(find_table(other).name, "standard");
+}
+
+TEST(Source, BrokenFilesAreToldOf) {
+  const Folder folder;
+  tune::Machine other = machine;
+  other.single_copy = false;
+  for (const std::string& text : std::vector<std::string>{
+           "", "\n", "garbage", std::string(300'000, 'x'), std::string(10'000, '\0'), "# tutti table 2\n" + whole(),
+           tune::file_text(other, "", lines), tune::file_text(machine, "", "bcast - - gossip\n"),
+           tune::file_text(machine, "", "bcast 1T - linear\n"), tune::file_text(machine, "", "gossip - - linear\n"),
+           tune::file_text(machine, "", "bcast - -\n"), tune::file_text(machine, "", "bcast - - \x1b[31m\n"),
+           tune::file_text(machine, std::string(60'000, '#') + "\n", ""), tune::file_text(machine, "", [] {
+             std::string many;
+             for (int i = 0; i < 4000; ++i) many += "bcast - - linear\n";
+             return many;
+           }())}) {
+    put(text);
+    const Source source = find_table(machine);
+    if (text.find("####") != std::string::npos) {  // long remarks alone are no harm
+      EXPECT_EQ(source.trouble, "");
+      continue;
+    }
+    EXPECT_EQ(source.name, "standard") << text.substr(0, 100);
+    EXPECT_EQ(source.lines, "");
+    EXPECT_NE(source.trouble, "") << text.substr(0, 100);
+    EXPECT_EQ(source.trouble.find('\x1b'), std::string::npos);
+  }
+}
+
+TEST(Source, EveryTruncationIsToldOf) {
+  const Folder folder;
+  const std::string text = whole();
+  for (std::size_t length = 0; length < text.size(); ++length) {
+    put(text.substr(0, length));
+    EXPECT_NE(find_table(machine).trouble, "") << length;
+  }
+}
+
+TEST(Source, RandomDamageNeverHurts) {
+  const Folder folder;
+  std::mt19937 random(7);
+  for (int i = 0; i < 500; ++i) {
+    std::string text = whole();
+    for (int j = 0; j < 3; ++j) text[random() % text.size()] = static_cast<char>(random());
+    put(text);
+    const Source source = find_table(machine);
+    EXPECT_NO_THROW(tune::Table::parse(source.lines + tune::Table::standard()));
+    EXPECT_EQ(source.trouble.empty(), source.name != "standard");
+  }
+}
+
+TEST(Source, WhatIsNoFileIsToldOf) {
+  const Folder folder;
+  const std::string path = tune::table_path(machine);
+  std::filesystem::create_directories(path);
+  EXPECT_NE(find_table(machine).trouble, "");
+  std::filesystem::remove(path);
+  ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
+  EXPECT_NE(find_table(machine).trouble, "");  // and does not wait for a writer
+}
+
+TEST(Source, TheEnvironmentGoesFirst) {
+  const Folder folder;
+  put(whole());
+  setenv("TUTTI_TABLE", "standard", 1);
+  EXPECT_EQ(find_table(machine).name, "standard");
+  EXPECT_EQ(find_table(machine).lines, "");
+  const std::string own = (folder.path() / "own").string();
+  write_file(own, "# no heading needed\nallreduce - - ring # fast here\n");
+  setenv("TUTTI_TABLE", own.c_str(), 1);
+  EXPECT_EQ(find_table(machine).lines, "allreduce - - ring\n");
+  write_file(own, "allreduce - - gossip\n");
+  EXPECT_THROW(find_table(machine), Error);
+  setenv("TUTTI_TABLE", "/no/such/file", 1);
+  EXPECT_THROW(find_table(machine), Error);
+  unsetenv("TUTTI_TABLE");
+}
+
+TEST(Source, ProcessorsHaveNames) {
+  const Folder folder;
+  const std::string root = folder.path().string();
+  EXPECT_EQ(tune::processor(root), "unknown processor");
+  write_file(root + "/proc/cpuinfo", "processor\t: 0\nmodel name\t: A  CPU\nmodel\t: 7\n\nprocessor: 1\n");
+  EXPECT_EQ(tune::processor(root), "A  CPU");
+  write_file(root + "/proc/cpuinfo", "processor\t: 0\nCPU implementer\t: 0x41\nCPU part\t: 0xd0c\n");
+  EXPECT_EQ(tune::processor(root), "implementer 0x41 part 0xd0c");
+  EXPECT_FALSE(tune::processor().empty());
+}
+
+}  // namespace
+}  // namespace tutti::tuner

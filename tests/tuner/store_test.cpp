@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files are replaced as a whole, whoever else writes or reads.
+#include <gtest/gtest.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <fstream>
+#include <iterator>
+
+#include "synthetic.hpp"
+#include "tune/source.hpp"
+#include "tuner/derive.hpp"
+#include "tuner/store.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::tuner {
+namespace {
+
+const tune::Machine machine{"Imaginary", 4, true};
+
+std::string read(const std::string& path) {
+  std::ifstream file(path, std::ios::binary);
+  return {std::istreambuf_iterator<char>(file), {}};
+}
+
+TEST(Store, SavesWhatIsFound) {
+  const Folder folder;
+  const std::string path = tune::table_path(machine);
+  Measurements all = lawful();
+  all.machine = machine.text();
+  save(path, machine, all, derive(all));
+  const tune::Source source = tune::find_table(machine);
+  EXPECT_EQ(source.name, path) << source.trouble;
+  EXPECT_EQ(source.lines, derive(all));
+  std::string trouble;
+  EXPECT_EQ(read_measurements(measurements_path(path), machine, trouble), all);
+  EXPECT_EQ(trouble, "");
+  EXPECT_EQ(read_measurements(measurements_path(path), {"Other", 4, true}, trouble), Measurements{});
+  EXPECT_NE(trouble, "");
+  EXPECT_NE(read(path).find("# measured: 2026-01-02"), std::string::npos);
+}
+
+TEST(Store, MeasurementsThatAreNoneAreToldOf) {
+  const Folder folder;
+  const std::string path = (folder.path() / "m.json").string();
+  std::string trouble;
+  EXPECT_EQ(read_measurements(path, machine, trouble), Measurements{});
+  EXPECT_EQ(trouble, "");  // there are none, which is no trouble
+  for (const char* text : {"", "{}", "[1,2", "\xff\xfe", "null"}) {
+    write_file(path, text);
+    EXPECT_EQ(read_measurements(path, machine, trouble), Measurements{});
+    EXPECT_NE(trouble, "") << text;
+  }
+  EXPECT_EQ(read_measurements(folder.path().string(), machine, trouble), Measurements{});
+  EXPECT_NE(trouble, "");
+}
+
+TEST(Store, WritersDoNotDisturbEachOther) {
+  const Folder folder;
+  const std::string path = (folder.path() / "some/where/file").string();
+  constexpr int writers = 4, times = 50;
+  const auto content = [](int writer) { return std::string(20'000, static_cast<char>('a' + writer)); };
+  write_file(path, content(0));
+  std::vector<pid_t> children;
+  for (int writer = 0; writer < writers; ++writer) {
+    const pid_t pid = fork();
+    ASSERT_GE(pid, 0);
+    if (pid == 0) {
+      for (int i = 0; i < times; ++i) write_file(path, content(writer));
+      _exit(0);
+    }
+    children.push_back(pid);
+  }
+  for (int i = 0; i < 200; ++i) {
+    const std::string text = read(path);
+    ASSERT_EQ(text.size(), content(0).size());
+    EXPECT_EQ(text.find_first_not_of(text[0]), std::string::npos);
+  }
+  for (const pid_t pid : children) {
+    int status = 0;
+    waitpid(pid, &status, 0);
+    EXPECT_EQ(status, 0);
+  }
+  const auto left = std::filesystem::directory_iterator(folder.path() / "some/where");
+  EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+}
+
+TEST(Store, SaysWhyItCannotWrite) {
+  const Folder folder;
+  write_file((folder.path() / "file").string(), "x");
+  EXPECT_THROW(write_file((folder.path() / "file/below").string(), "x"), Error);
+  std::filesystem::create_directory(folder.path() / "folder");
+  EXPECT_THROW(write_file((folder.path() / "folder").string(), "x"), Error);
+  const auto left = std::filesystem::directory_iterator(folder.path());
+  EXPECT_EQ(std::distance(begin(left), end(left)), 2);
+}
+
+}  // namespace
+}  // namespace tutti::tuner
