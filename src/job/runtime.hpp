@@ -125,9 +125,9 @@ struct Process {
   host::Offset board = 0;
   int cores = 1;            ///< Usable by all ranks together.
   std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
-  tune::Source table;       ///< Agreed; what goes before the standard table.
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
+  tune::Source table = {};  ///< Agreed; what goes before the standard table.
 };
 
 /// The world of a real process. Collective: all ranks of the segment call it.
