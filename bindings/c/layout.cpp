@@ -145,8 +145,7 @@ tutti_status tutti_layout_free(tutti_layout* layout) {
 }
 
 tutti_type tutti_laid_out(tutti_layout in, tutti_layout out) {
-  const tutti_layout any = in != nullptr ? in : out;
-  if (any == nullptr) return 0;
+  if (in == nullptr && out == nullptr) return 0;
   const bool same = in == nullptr || out == nullptr ||
                     (in->element.type == out->element.type && in->element.bytes == out->element.bytes);
   if (!same) return 0;

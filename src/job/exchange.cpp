@@ -38,7 +38,7 @@ std::vector<RawExchange::Delivery> RawExchange::take() {
 
 namespace tutti::job {
 
-Request Member::start_exchange(std::shared_ptr<engine::Mailbox> mailbox, Type type, std::uint32_t element,
+Request Member::start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, Type type, std::uint32_t element,
                                const void* site) {
   engine::Channel::Turn turn(*channel_);
   const std::shared_ptr<const engine::Bound>& barrier = planner_.prepare(Call{});

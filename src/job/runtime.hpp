@@ -79,7 +79,8 @@ class Member : public std::enable_shared_from_this<Member> {
   Request start_message(plan::Verb verb, std::byte* data, Count count, Type type, std::size_t element, Rank peer,
                         const Mark& mark);
   /// sparse_exchange: elements of this type go through the mailbox.
-  Request start_exchange(std::shared_ptr<engine::Mailbox> mailbox, Type type, std::uint32_t element, const void* site);
+  Request start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, Type type, std::uint32_t element,
+                         const void* site);
   /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting). For a
   /// world, before its first operation.
   void agree_on_abilities(bool single_copy);
