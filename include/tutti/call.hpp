@@ -12,6 +12,10 @@ namespace tutti {
 
 class Layout;
 
+namespace job {
+struct UserPlan;
+}
+
 /// The collectives, by MPI's names.
 enum class Kind : std::uint8_t {
   barrier,
@@ -37,9 +41,10 @@ enum class Kind : std::uint8_t {
   neighbor_alltoallv,
   neighbor_alltoallw,
   sparse_exchange,  ///< Matched as the others are, but made by the engine's mailbox and not by a plan.
+  plan,             ///< A plan that the user has built (plan.hpp).
 };
-inline constexpr int kinds = 22;              ///< Those that have plans.
-inline constexpr int operations = kinds + 1;  ///< With sparse_exchange.
+inline constexpr int kinds = 22;              ///< Those that have algorithms.
+inline constexpr int operations = kinds + 2;  ///< With sparse_exchange and plan.
 
 /// Whether sums of floating-point numbers are rounded once, and over what.
 enum class Exactness : std::uint8_t {
@@ -70,7 +75,8 @@ struct Call {
   /// in the layout's order. They are used until the call returns.
   const Layout* input_layout = nullptr;
   const Layout* output_layout = nullptr;
-  std::string_view algorithm;  ///< Empty: the table chooses. Agreed. "ring" or "chain:segment=4096,radix=3".
+  const job::UserPlan* plan = nullptr;  ///< Kind::plan: which; its name is agreed. It is used until the call returns.
+  std::string_view algorithm;           ///< Empty: the table chooses. Agreed. "ring" or "chain:segment=4096,radix=3".
   const void* site = nullptr;  ///< The caller's return address, for reports of mismatches.
 };
 

@@ -18,6 +18,7 @@
 #include "tutti/options.hpp"
 #include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"
+#include "tutti/plan.hpp"
 #include "tutti/request.hpp"
 #include "tutti/types.hpp"
 
@@ -69,6 +70,31 @@ class TUTTI_API Group {
   void run(const Call& call) const;
   /// Checks the call and makes it ready for being started again and again; does not communicate.
   Persistent init(const Call& call) const;
+
+  /// A plan of one's own (plan.hpp). in, out: of the plan's lengths; op: combines, if the plan does. Collective, like any
+  /// other call: all ranks start plans of one name. Agreed: name, type, op.
+  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
+  void run(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {}, Options options = {}) const {
+    run(plan_call(plan, in, out, op, options));
+  }
+  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
+  Request start(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {},
+                Options options = {}) const {
+    return start(plan_call(plan, in, out, op, options));
+  }
+  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
+  Persistent init(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {},
+                  Options options = {}) const {
+    return init(plan_call(plan, in, out, op, options));
+  }
+  /// This rank's plan by `build`, which is called once for each key and kept with the group. Local.
+  template <PlanFunction F>
+  Plan plan(std::string_view key, const F& build) const {
+    const Plan kept = kept_plan(key);
+    return kept ? kept : keep_plan(key, build(rank(), size()));
+  }
+  /// `check` of the plans that all ranks pass, each its own; the same answer on all of them. Collective.
+  Verdict check(const Plan& plan, const std::optional<Purpose>& purpose = std::nullopt) const;
 
   void barrier(Options options = {}) const { run(call(Kind::barrier, options)); }
   Request ibarrier(Options options = {}) const { return start(call(Kind::barrier, options)); }
@@ -417,6 +443,10 @@ class TUTTI_API Group {
     made.output_layout = detail::layout_of(out);
     return made;
   }
+  template <class In, class Out, class Reduce>
+  static Call plan_call(const Plan& plan, const In& in, Out&& out, const Reduce& op, const Options& options);
+  Plan kept_plan(std::string_view key) const;
+  Plan keep_plan(std::string_view key, Plan plan) const;
   template <class In, class Out, class Reduce>
   Call reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const;
   template <class In, class T>

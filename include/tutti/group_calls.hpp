@@ -35,6 +35,28 @@ Reduction reduction(const Function<F>& op) {
 }  // namespace detail
 
 template <class In, class Out, class Reduce>
+Call Group::plan_call(const Plan& plan, const In& in, Out&& out, const Reduce& op, const Options& options) {
+  constexpr bool any_in = !std::is_same_v<In, detail::Nothing>;
+  constexpr bool any_out = !std::is_same_v<std::remove_cvref_t<Out>, detail::Nothing>;
+  using T = std::conditional_t<any_in, detail::Value<In>, detail::Value<Out>>;
+  static_assert(!any_in || !any_out || std::is_same_v<T, detail::Value<Out>>,
+                "tutti: in and out must have the same element type");
+  Call made = call(Kind::plan, options);
+  if constexpr (any_in || any_out) {
+    made.type = type_of<T>;
+    made.element = sizeof(T);
+  }
+  plan.expect_length("in", length(in));
+  plan.expect_length("out", length(out));
+  made.input = detail::address_of(in);
+  made.output = detail::address_of(out);
+  made.input_layout = detail::layout_of(in);
+  made.output_layout = detail::layout_of(out);
+  if constexpr (!std::is_same_v<Reduce, detail::NoOperation>) made.reduction = detail::reduction<T>(op);
+  return plan.call(made);
+}
+
+template <class In, class Out, class Reduce>
 Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const {
   Call made = two_buffers(kind, in, out, options);
   made.reduction = detail::reduction<detail::Value<In>>(op);

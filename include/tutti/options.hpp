@@ -2,6 +2,8 @@
 // What a call is given beside its buffers: the reduction, the algorithm, its place in the program.
 #pragma once
 
+#include <cstddef>
+#include <span>
 #include <string_view>
 #include <utility>
 
@@ -49,6 +51,14 @@ namespace detail {
   return __builtin_return_address(0);
 #endif
 }
+
+}  // namespace detail
+
+namespace detail {
+
+/// For plans that combine nothing, and that have no buffers.
+struct NoOperation {};
+using Nothing = std::span<std::byte, 0>;
 
 }  // namespace detail
 

@@ -11,6 +11,7 @@
 #include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/pipeline.hpp"
+#include "tutti/plan.hpp"
 #include "tutti/request.hpp"
 #include "tutti/topology.hpp"
 #include "tutti/types.hpp"

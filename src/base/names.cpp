@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/names.hpp"
 
+#include <algorithm>
 #include <array>
+#include <cstring>
 
 namespace tutti::base {
 namespace {
@@ -41,7 +43,8 @@ constexpr std::array<std::string_view, operations> collectives = {"barrier",
                                                                   "neighbor_alltoall",
                                                                   "neighbor_alltoallv",
                                                                   "neighbor_alltoallw",
-                                                                  "sparse_exchange"};
+                                                                  "sparse_exchange",
+                                                                  "plan"};
 
 }  // namespace
 
@@ -49,17 +52,37 @@ std::string_view name(Type type) { return entry(types, type); }
 std::string_view name(Op op) { return entry(ops, op); }
 std::string_view name(Kind kind) { return entry(collectives, kind); }
 
-std::string call_text(std::uint64_t call, Count count, std::string_view algorithm) {
+Label label_of(std::string_view name) {
+  Label label{};
+  std::memcpy(label.data(), name.data(), std::min(name.size(), longest_label));
+  return label;
+}
+
+std::string text_of(const Label& label) {
+  std::array<char, longest_label> letters;
+  std::memcpy(letters.data(), label.data(), longest_label);
+  std::string text(letters.begin(), std::ranges::find(letters, '\0'));
+  std::ranges::replace_if(text, [](char letter) { return !is_in_label(letter); }, '?');
+  return text;
+}
+
+std::string name(Kind kind, const Label& label) {
+  return std::string(name(kind)) + (kind == Kind::plan ? " " + text_of(label) : "");
+}
+
+std::string call_text(std::uint64_t call, Count count, std::string_view by) {
   const auto op = static_cast<Op>(static_cast<std::uint8_t>(call >> 16));
-  std::string text(name(static_cast<Kind>(static_cast<std::uint8_t>(call))));
-  text += "(" + std::to_string(count) + " x ";
+  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(call));
+  std::string text(name(kind));
+  text += kind == Kind::plan ? " " + std::string(by) + "(" : "(" + std::to_string(count) + " x ";
   text += name(static_cast<Type>(static_cast<std::uint8_t>(call >> 8)));
   const auto exact = static_cast<Exactness>(static_cast<std::uint8_t>(call >> 24));
   if (op != Op::none) text += exact == Exactness::none ? ", " : ", exact ";
   if (op != Op::none) text += name(op);
   if (exact == Exactness::folded) text += " of whole arrays";
+  if (kind == Kind::plan) return text + ")";
   text += ", root " + std::to_string(static_cast<Rank>(call >> 32));
-  if (!algorithm.empty()) text += ", by " + std::string(algorithm);
+  if (!by.empty()) text += ", by " + std::string(by);
   return text + ")";
 }
 

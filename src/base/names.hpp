@@ -2,6 +2,7 @@
 // How types, operations and collectives are called in messages.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <string>
@@ -16,9 +17,23 @@ std::string_view name(Type type);
 std::string_view name(Op op);
 std::string_view name(Kind kind);
 
-/// "allreduce(4 x float64, sum, root 0, by ring)": what a rank called, as its records have it (host::Record). Any words
-/// may stand there.
-std::string call_text(std::uint64_t call, Count count, std::string_view algorithm);
+/// The name of a user's plan, as records have it: 16 characters, zeros after its end.
+using Label = std::array<std::uint64_t, 2>;
+inline constexpr std::size_t longest_label = sizeof(Label);
+constexpr bool is_in_label(char letter) {
+  return (letter >= 'a' && letter <= 'z') || (letter >= 'A' && letter <= 'Z') || (letter >= '0' && letter <= '9') ||
+         letter == '_' || letter == '.' || letter == '-';
+}
+Label label_of(std::string_view name);
+/// Any words may stand there: what is no letter, digit or one of "_.-" becomes a question mark.
+std::string text_of(const Label& label);
+
+/// "allreduce"; "plan halo" of a user's plan.
+std::string name(Kind kind, const Label& label);
+
+/// "allreduce(4 x float64, sum, root 0, by ring)", "plan halo(float64)": what a rank called, as its records have it
+/// (host::Record). Any words may stand there. `by`: the algorithm, or a plan's name.
+std::string call_text(std::uint64_t call, Count count, std::string_view by);
 
 /// "rank 3", "ranks 0-2, 5".
 std::string list_ranks(std::span<const Rank> ascending);

@@ -69,7 +69,7 @@ std::string Writer::last_call(Rank rank, const Group& group) const {
   if (member == group.members.end()) return {};
   if (member->calls.empty()) return " It has called nothing there yet.";
   const Called& last = member->calls.back();
-  return " Its last call there was " + std::string(base::name(last.kind())) + " #" + std::to_string(last.sequence) +
+  return " Its last call there was " + last.name() + " #" + std::to_string(last.sequence) +
          at(rank, last.site) + ".";
 }
 
@@ -109,8 +109,10 @@ void Writer::mismatch(const Group& group) {
     Ranks ranks;
     for (const std::size_t member : party) ranks.insert(group.members[member].world);
     const Called& called = *group.members[party.front()].find(found->first);
+    const std::string by =
+        called.kind() == Kind::plan ? base::text_of(called.label) : std::string(words_.algorithm(called.algorithm));
     finding.text += (finding.text.empty() ? "" : ", ") + who(ranks) + " called " +
-                    base::call_text(called.call, called.count, words_.algorithm(called.algorithm)) +
+                    base::call_text(called.call, called.count, by) +
                     at(group.members[party.front()].world, called.site);
     if (&party == &parties.front()) finding.ranks = listed(ranks);
   }
@@ -260,13 +262,23 @@ std::string group_name(const Snapshot& snapshot, std::uint64_t context) {
   return text;
 }
 
+std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {
+  if (wait.what != host::Waited::collective) return wait.what == host::Waited::send ? "send" : "recv";
+  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(wait.call));
+  const Group* group = kind == Kind::plan ? snapshot.group(wait.context) : nullptr;
+  if (group != nullptr)  // its name is the same on all ranks, or else a finding of its own
+    for (const Member& member : group->members)
+      if (const Called* called = member.find(wait.sequence); called != nullptr && called->kind() == kind)
+        return called->name();
+  return std::string(base::name(kind));
+}
+
 std::string describe(const host::Wait& wait, const Snapshot& snapshot) {
   const std::string group = " group " + group_name(snapshot, wait.context);
   if (wait.what != host::Waited::collective)
-    return std::string(wait.what == host::Waited::send ? "send" : "recv") + " with tag " + std::to_string(wait.tag) +
+    return operation_name(wait, snapshot) + " with tag " + std::to_string(wait.tag) +
            " in" + group;
-  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(wait.call));
-  return std::string(base::name(kind)) + " #" + std::to_string(wait.sequence) + " of" + group;
+  return operation_name(wait, snapshot) + " #" + std::to_string(wait.sequence) + " of" + group;
 }
 
 std::string age(std::uint64_t since, std::uint64_t now) {

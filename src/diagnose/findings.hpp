@@ -33,6 +33,8 @@ std::vector<Finding> find(const Situation& situation, const Words& words);
 
 /// "allreduce #12 of group world", "recv with tag 7 in group world".
 std::string describe(const host::Wait& wait, const Snapshot& snapshot);
+/// "allreduce", "plan halo", "send".
+std::string operation_name(const host::Wait& wait, const Snapshot& snapshot);
 /// The name of a group, or its number where it has no board.
 std::string group_name(const Snapshot& snapshot, std::uint64_t context);
 /// "2.3 s"

@@ -41,7 +41,7 @@ std::vector<Rank> blockers_of(const host::Wait& wait, const Snapshot& snapshot) 
 }
 
 std::string call_name(const Called& called) {
-  return std::string(base::name(called.kind())) + " #" + std::to_string(called.sequence);
+  return called.name() + " #" + std::to_string(called.sequence);
 }
 
 /// The last collective of a rank, wherever it was; nothing when its record is not there any more.
@@ -141,10 +141,8 @@ std::string Report::text() {
 std::string Report::wait_json(Rank rank, const host::Wait& wait) {
   const Snapshot& snapshot = situation_.snapshot;
   const bool collective = wait.what == host::Waited::collective;
-  const char* const messages[] = {"", "send", "recv"};
-  const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(wait.call));
   json::Object object;
-  object.add("operation", collective ? base::name(kind) : std::string_view(messages[static_cast<int>(wait.what)]))
+  object.add("operation", operation_name(wait, snapshot))
       .add("group", group_name(snapshot, wait.context))
       .maybe("sequence", collective, wait.sequence)
       .maybe("tag", !collective, wait.tag)
@@ -163,7 +161,7 @@ std::string Report::rank_json(Rank rank) {
   std::string call = "null";
   if (last != nullptr)
     call = json::Object()
-               .add("operation", base::name(last->kind()))
+               .add("operation", last->name())
                .add("group", group_name(situation_.snapshot, process.last_context))
                .add("sequence", last->sequence)
                .add("site", site(rank, last->site))
@@ -191,7 +189,7 @@ std::string Report::json() {
       object.add("rank", who.world);
       const bool called = !who.calls.empty();
       object.maybe("sequence", called, called ? who.calls.back().sequence : 0);
-      return object.maybe("operation", called, called ? base::name(who.calls.back().kind()) : std::string_view())
+      return object.maybe("operation", called, called ? who.calls.back().name() : std::string())
           .text();
     };
     json::Object object;

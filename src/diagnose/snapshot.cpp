@@ -126,7 +126,8 @@ std::vector<Called> read_calls(std::span<const host::Record> first, std::span<co
                   record.call.load(std::memory_order_relaxed),
                   record.count.load(std::memory_order_relaxed),
                   record.algorithm.load(std::memory_order_relaxed),
-                  record.site.load(std::memory_order_relaxed)};
+                  record.site.load(std::memory_order_relaxed),
+                  {record.label[0].load(std::memory_order_relaxed), record.label[1].load(std::memory_order_relaxed)}};
     if (sequence == 0 || static_cast<std::uint8_t>(called.call) >= operations) continue;
     calls.push_back(called);
   }

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "host/board.hpp"
 #include "host/segment.hpp"
 #include "host/waits.hpp"
@@ -23,8 +24,10 @@ struct Called {
   Count count = 0;
   std::int32_t algorithm = -1;
   std::uint64_t site = 0;
+  base::Label label{};  ///< The name of a user's plan.
 
   Kind kind() const { return static_cast<Kind>(static_cast<std::uint8_t>(call)); }
+  std::string name() const { return base::name(kind(), label); }
 };
 
 struct Member {

@@ -8,6 +8,7 @@
 #include <string>
 #include <vector>
 
+#include "base/names.hpp"
 #include "engine/exact.hpp"
 #include "engine/layouts.hpp"
 #include "engine/reduction.hpp"
@@ -27,6 +28,7 @@ struct Description {
   std::int32_t algorithm = -1;    ///< Position in the registry.
   std::uint32_t agreed_hash = 0;  ///< Of what else is agreed: parameters, allgatherv's counts.
   Exactness exact = Exactness::none;
+  base::Label label{};  ///< Of a user's plan, for messages; agreed_hash covers it.
 
   /// 32 bits that differ, with high probability, when anything above differs.
   std::uint32_t signature() const;

@@ -304,6 +304,9 @@ void Channel::write_record(const Operation& operation) {
   record.call.store(operation.bound().call_word, std::memory_order_relaxed);
   record.count.store(says.count, std::memory_order_relaxed);
   record.algorithm.store(says.algorithm, std::memory_order_relaxed);
+  if (says.kind == Kind::plan)
+    for (std::size_t i = 0; i < says.label.size(); ++i)
+      record.label[i].store(says.label[i], std::memory_order_relaxed);
   record.site.store(reinterpret_cast<std::uint64_t>(operation.site_), std::memory_order_relaxed);
   // Release: pairs with the acquire in entry_of.
   record.sequence.store(operation.sequence() + 1, std::memory_order_release);

@@ -22,7 +22,7 @@ enum Broken : std::uint32_t { intact = 0, breaking = 1, told = 2 };
 
 constexpr const char* same_calls =
     "All ranks of a group must call the same collectives in the same order, with the same type, count, operation, root "
-    "and algorithm.";
+    "and algorithm, and plans of the same name.";
 
 std::string number(Rank rank) { return "rank " + std::to_string(rank); }
 
@@ -134,16 +134,21 @@ std::string Channel::called(Rank who, std::uint64_t sequence) const {
   if (!entry_of(who, sequence, entry) || entry.sequence != sequence) return "another operation";
   // Relaxed: checked by entry_of.
   const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
-  return base::call_text(
-      record.call.load(std::memory_order_relaxed), record.count.load(std::memory_order_relaxed),
-      engine_.setup().algorithm_name != nullptr ? engine_.setup().algorithm_name(algorithm) : std::string_view());
+  const std::uint64_t call = record.call.load(std::memory_order_relaxed);
+  std::string by;
+  if (static_cast<Kind>(static_cast<std::uint8_t>(call)) == Kind::plan)
+    by = base::text_of(
+        {record.label[0].load(std::memory_order_relaxed), record.label[1].load(std::memory_order_relaxed)});
+  else if (engine_.setup().algorithm_name != nullptr)
+    by = engine_.setup().algorithm_name(algorithm);
+  return base::call_text(call, record.count.load(std::memory_order_relaxed), by);
 }
 
 std::string Channel::describe(const Operation& operation) const {
   const std::string where = " of group " + who_.name + " on rank " + std::to_string(rank());
   if (operation.user_lane()) return (operation.lane() == transport::Lane::group ? "create" : "send or recv") + where;
-  return std::string(base::name(operation.bound().description.kind)) + " #" + std::to_string(operation.sequence()) +
-         where;
+  const Description& says = operation.bound().description;
+  return base::name(says.kind, says.label) + " #" + std::to_string(operation.sequence()) + where;
 }
 
 std::string Channel::waits_for(const Operation& operation) {

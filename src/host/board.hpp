@@ -38,7 +38,9 @@ struct alignas(64) Record {
   std::atomic<std::int64_t> count;
   std::atomic<std::uint64_t> site;  ///< Return address of the call, or 0.
   std::atomic<std::int32_t> algorithm;
+  std::atomic<std::uint64_t> label[2];  ///< The name of a user's plan; of other calls anything.
 };
+static_assert(sizeof(Record) == 64);
 inline constexpr int records = 16;
 /// From area to area: no power of two, so that areas do not share the same lines of a cache.
 inline constexpr std::size_t area_stride = large_payload + line;

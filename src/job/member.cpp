@@ -199,6 +199,17 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   return std::make_shared<Member>(runtime_, std::move(made));
 }
 
+Plan Member::kept_plan(std::string_view key) {
+  const std::lock_guard lock(plans_lock_);
+  const auto found = plans_.find(key);
+  return found == plans_.end() ? Plan() : found->second;
+}
+
+Plan Member::keep_plan(std::string_view key, Plan plan) {
+  const std::lock_guard lock(plans_lock_);
+  return plans_.try_emplace(std::string(key), std::move(plan)).first->second;
+}
+
 void Member::attach(std::shared_ptr<const Topology> topology) {
   topology_ = std::move(topology);
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()), topology_);

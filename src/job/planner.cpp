@@ -12,6 +12,7 @@
 #include "engine/reduction.hpp"
 #include "host/board.hpp"
 #include "job/blocks.hpp"
+#include "job/user_plan.hpp"
 #include "layout/form.hpp"
 #include "plan/staging.hpp"
 #include "tutti/error.hpp"
@@ -62,13 +63,15 @@ Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::sh
              word(call.element) << 32;
   const auto laid_out =
       reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout);
-  const std::size_t others = laid_out | call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
+  const auto plan = reinterpret_cast<std::uintptr_t>(call.plan);
+  const std::size_t others = laid_out | plan | call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
                              call.recv_offsets.size() | call.algorithm.size();
   words[1] = word(call.count);
   words[2] = word(static_cast<std::uint32_t>(call.root));
   if (others == 0) return;
   words[0] |= not_all;
   words[2] |= layouts_hash(call) << 32;
+  if (call.plan != nullptr) words[1] = call.plan->id;  // a count means nothing there
 }
 
 std::size_t Planner::Key::slot() const {
@@ -104,11 +107,13 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
 }
 
 void Planner::refuse(const Call& call, const std::string& text) const {
-  throw Error(Cause::usage, std::string(base::name(call.kind)) + " on group " + group_ + ", rank " +
+  const std::string name = call.plan == nullptr ? "" : " " + call.plan->name;
+  throw Error(Cause::usage, std::string(base::name(call.kind)) + name + " on group " + group_ + ", rank " +
                                 std::to_string(rank_) + ": " + text);
 }
 
 void Planner::check(const Call& call) const {
+  if (call.kind == Kind::plan) return check_plan(call);
   const collectives::Collective& collective = collectives::get(call.kind);
   if (call.root < 0 || call.root >= size_)
     refuse(call, "root " + std::to_string(call.root) + " is not in the group; name a rank from 0 to " +
@@ -277,6 +282,7 @@ tune::Choice Planner::choose(const Call& call) const {
 }
 
 std::shared_ptr<const Bound> Planner::make(const Call& call) {
+  if (call.kind == Kind::plan) return make_plan(call);
   return is_exact(call) ? make_exact(call) : bind(call, call, choose(call), nullptr);
 }
 

@@ -63,6 +63,9 @@ class Planner {
   };
   void check_layouts(const Call& call, const Reach& reach) const;
   void check_neighbors(const Call& call) const;
+  /// A call of a plan that the user has built (planner_plan.cpp).
+  void check_plan(const Call& call) const;
+  std::shared_ptr<const engine::Bound> make_plan(const Call& call) const;
   [[noreturn]] void refuse(const Call& call, const std::string& text) const;
   collectives::Shape shape(const Call& call) const;
   std::shared_ptr<const engine::Bound> make(const Call& call);

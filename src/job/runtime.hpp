@@ -2,8 +2,12 @@
 // One rank of a job: its engine, and what all ranks agreed on.
 #pragma once
 
+#include <functional>
+#include <map>
 #include <memory>
+#include <mutex>
 #include <string>
+#include <string_view>
 
 #include "engine/engine.hpp"
 #include "engine/mailbox.hpp"
@@ -89,6 +93,10 @@ class Member : public std::enable_shared_from_this<Member> {
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
 
+  /// The user's plans that are kept for this group; from any thread. `keep` returns what is kept by then.
+  Plan kept_plan(std::string_view key);
+  Plan keep_plan(std::string_view key, Plan plan);
+
   /// Gives a new group its neighbours.
   void attach(std::shared_ptr<const Topology> topology);
   /// nullptr for a group without.
@@ -105,6 +113,8 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<const Topology> topology_;
   Planner planner_;
   std::uint64_t splits_ = 0, created_ = 0;
+  std::mutex plans_lock_;
+  std::map<std::string, Plan, std::less<>> plans_;
 };
 
 /// The name of an algorithm by its position in the registry, for messages.

@@ -6,6 +6,7 @@
 #include <string>
 #include <utility>
 
+#include "plan/text.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::plan {
@@ -135,6 +136,48 @@ void Builder::use(Ring ring, std::int32_t cells) {
   plan_.cells = cells;
 }
 
+void Builder::bound(Count input, Count output) {
+  if (input < 0 || output < 0)
+    refuse("plan: buffers of " + std::to_string(input) + " and " + std::to_string(output) +
+           " elements; both must be 0 or more");
+  lengths_ = {input, output};
+}
+
+void Builder::require_inside(const Slice& slice) const {
+  if (!lengths_ || slice.count == 0) return;
+  const Count length = slice.buffer == Buffer::input    ? lengths_->input
+                       : slice.buffer == Buffer::output ? lengths_->output
+                                                        : plan_.scratch;
+  if (slice.offset + slice.count > length)
+    refuse("plan: " + std::string(word(slice.buffer)) + "[" + std::to_string(slice.offset) + ".." +
+           std::to_string(slice.offset + slice.count) + ") reaches beyond its " + std::to_string(length) +
+           " elements; make the buffer longer or the slice shorter");
+}
+
+void Builder::require_source(const Slice& slice) const {
+  require_slice(slice, "source");
+  require_inside(slice);
+}
+
+void Builder::require_target(const Slice& slice) const {
+  require_slice(slice, "target");
+  require_inside(slice);
+  if (lengths_ && slice.buffer == Buffer::input)
+    refuse("plan: the step writes input, which is never written; write output or scratch");
+}
+
+void Builder::require_pair(const char* verb, const Slice& source, const Slice& target) const {
+  require_source(source);
+  require_target(target);
+  if (source.count != target.count)
+    refuse("plan: " + std::string(verb) + " of " + std::to_string(source.count) + " elements into " +
+           std::to_string(target.count) + "; give both slices the same count");
+  if (lengths_ && source.buffer == target.buffer && source.offset < target.offset + target.count &&
+      target.offset < source.offset + source.count)
+    refuse("plan: " + std::string(verb) + " from " + std::string(word(source.buffer)) +
+           " to a part of itself: source and target overlap; go by way of scratch");
+}
+
 Handle Builder::add(Step step) {
   const Index index = static_cast<Index>(plan_.steps.size());
   plan_.steps.push_back(step);
@@ -144,39 +187,31 @@ Handle Builder::add(Step step) {
 
 Handle Builder::send(Rank to, Slice source) {
   require_peer(to, plan_.rank, plan_.size);
-  require_slice(source, "source");
+  require_source(source);
   return add({.verb = Verb::send, .peer = to, .message = sent_[static_cast<std::size_t>(to)]++, .source = source});
 }
 
 Handle Builder::recv(Rank from, Slice target) {
   require_peer(from, plan_.rank, plan_.size);
-  require_slice(target, "target");
+  require_target(target);
   return add(
       {.verb = Verb::recv, .peer = from, .message = received_[static_cast<std::size_t>(from)]++, .target = target});
 }
 
 Handle Builder::recv_reduce(Rank from, Slice target, Side side) {
   require_peer(from, plan_.rank, plan_.size);
-  require_slice(target, "target");
+  require_target(target);
   const std::uint32_t message = received_[static_cast<std::size_t>(from)]++;
   return add({.verb = Verb::recv_reduce, .side = side, .peer = from, .message = message, .target = target});
 }
 
 Handle Builder::reduce(Slice source, Slice target, Side side) {
-  require_slice(source, "source");
-  require_slice(target, "target");
-  if (source.count != target.count)
-    refuse("plan: reduce of " + std::to_string(source.count) + " elements into " + std::to_string(target.count) +
-           "; give both slices the same count");
+  require_pair("reduce", source, target);
   return add({.verb = Verb::reduce, .side = side, .source = source, .target = target});
 }
 
 Handle Builder::copy(Slice source, Slice target) {
-  require_slice(source, "source");
-  require_slice(target, "target");
-  if (source.count != target.count)
-    refuse("plan: copy of " + std::to_string(source.count) + " elements to " + std::to_string(target.count) +
-           "; give both slices the same count");
+  require_pair("copy", source, target);
   return add({.verb = Verb::copy, .source = source, .target = target});
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <initializer_list>
+#include <optional>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -51,6 +52,9 @@ class Builder {
   }
   /// `count` fresh elements of scratch.
   Slice scratch(Count count);
+  /// The buffers have these lengths, and nothing will check the plan later: from now on a slice beyond them, a step that
+  /// writes input and one that reads what it writes are refused.
+  void bound(Count input, Count output);
   /// This operation takes `cells` cells of `ring`. The same on all ranks.
   void use(Ring ring, std::int32_t cells);
 
@@ -72,9 +76,17 @@ class Builder {
  private:
   friend class Handle;
   Handle add(Step step);
+  void require_source(const Slice& slice) const;
+  void require_target(const Slice& slice) const;
+  void require_inside(const Slice& slice) const;
+  void require_pair(const char* verb, const Slice& source, const Slice& target) const;
   void link(Index step, const std::vector<Handle>& predecessors, bool any);
 
   Plan plan_;
+  struct Lengths {
+    Count input, output;
+  };
+  std::optional<Lengths> lengths_;              // none: not known here
   std::vector<std::vector<Index>> after_;       // per step
   std::vector<std::uint32_t> sent_, received_;  // next message number per peer
   std::vector<Index> rounds_;                   // first step of each round after the first
