@@ -171,6 +171,7 @@ struct Purpose {
   Count count = 0;  ///< As in Call.
   Rank root = 0;
   bool commutative = true;  ///< False: combined in the order of the ranks, for operations that do not commute.
+  bool in_place = false;    ///< What a rank gives lies in `out`, as it does for Group's methods.
 };
 
 /// Proves the plans of all ranks, in the order of the ranks, without running them: every message has one sender and one

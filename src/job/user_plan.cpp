@@ -257,10 +257,7 @@ Verdict check(std::span<const Plan> plans, const Purpose& purpose) {
   if (purpose.root < 0 || purpose.root >= problem.size || purpose.count < 0)
     throw Error(Cause::usage, "check: root " + std::to_string(purpose.root) + " or count " +
                                   std::to_string(purpose.count) + " cannot be; name a rank, and 0 elements or more");
-  const bool all_ranks = purpose.kind != Kind::barrier && !collectives::get(purpose.kind).rooted;
-  problem.in_place = all_ranks && purpose.count > 0 && std::ranges::all_of(plans, [](const Plan& one) {
-                       return one.in() == 0;
-                     });
+  problem.in_place = purpose.in_place;
   return outer(plan::check(inner(plans), collectives::get(purpose.kind).contract(problem), {}), plans);
 }
 

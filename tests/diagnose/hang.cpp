@@ -50,6 +50,19 @@ void missing(const Group& world) {
   run_on();
 }
 
+[[gnu::noinline]] void halo(const Group& group) {
+  tutti::PlanBuilder plan("halo", group.rank(), group.size(), {.in = 3, .out = 3});
+  plan.send((group.rank() + 1) % group.size(), plan.in());
+  plan.recv((group.rank() + group.size() - 1) % group.size(), plan.out());
+  group.run(plan.commit(), in, out);
+  ++calls;
+}
+
+void plan(const Group& world) {
+  if (world.rank() != 1) halo(world);
+  sleep_on();
+}
+
 void mismatch(const Group& world) {
   try {
     world.rank() == 1 ? first_step(world) : second_step(world);
@@ -101,7 +114,7 @@ void unfinished(const Group& world) {
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> cases{
       {"missing", missing},       {"mismatch", mismatch},       {"calls", calls_on},
-      {"no_sender", no_sender},   {"no_receiver", no_receiver}, {"both_receive", both_receive},
+      {"plan", plan},               {"no_sender", no_sender},   {"no_receiver", no_receiver}, {"both_receive", both_receive},
       {"two_groups", two_groups}, {"unfinished", unfinished},   {"sleep", [](const Group&) { sleep_on(); }},
   };
   if (count != 2) return 2;

@@ -100,6 +100,15 @@ TEST(Why, NamesBothCallsThatDoNotMatch) {
                         ", rank 1 \\(pid [0-9]+\\)" + odd + ")" + end));
 }
 
+TEST(Why, CallsPlansOfUsersByTheirNames) {
+  Hang hang(3, "plan");
+  ASSERT_TRUE(hang.says("\nrank 1 \\(pid [0-9]+\\) has not called plan halo #1 of group world; "));
+  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +[a-z]+ +(in )?plan halo #1 of group world"));
+  EXPECT_TRUE(hang.said("last called plan halo #1: ranks 0, 2"));
+  const Answer json = ask({tutti_command(), "why", "--json", hang.number()});
+  EXPECT_NE(json.output.find("\"operation\":\"plan halo\""), std::string::npos) << json.output;
+}
+
 TEST(Why, SeesARankThatIsStopped) {
   Hang hang(3, "calls");
   ASSERT_TRUE(hang.says("\nthe job goes on: "));
