@@ -437,6 +437,7 @@ TUTTI_C_API tutti_status tutti_persistent_free(tutti_persistent* persistent);
 }
 #endif
 
+#include "tutti/plan.h"     /* Plans of your own. */
 #include "tutti/topology.h" /* Grids, graphs, the collectives along their edges, and sparse_exchange. */
 
 #endif

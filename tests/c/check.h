@@ -31,6 +31,7 @@ void check_sums(tutti_group group);
 void check_scans(tutti_group group);
 void check_persistent(tutti_group group);
 void check_neighbors(tutti_group group);
+void check_plans(tutti_group group);
 void check_groups(tutti_group world);
 void check_requests(tutti_group group);
 void check_errors(tutti_group world);

@@ -24,6 +24,7 @@ TEST_P(CApi, EveryFunction) {
     check_scans(&handle);
     check_persistent(&handle);
     check_neighbors(&handle);
+    check_plans(&handle);
     check_groups(&handle);
     check_requests(&handle);
     check_errors(&handle);

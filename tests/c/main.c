@@ -21,6 +21,7 @@ int main(void) {
   check_scans(world);
   check_persistent(world);
   check_neighbors(world);
+  check_plans(world);
   check_groups(world);
   check_requests(world);
   check_errors(world);

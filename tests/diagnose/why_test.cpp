@@ -106,7 +106,7 @@ TEST(Why, CallsPlansOfUsersByTheirNames) {
   EXPECT_TRUE(hang.said("\n2 +[0-9]+ +[a-z]+ +(in )?plan halo #1 of group world"));
   EXPECT_TRUE(hang.said("last called plan halo #1: ranks 0, 2"));
   const Answer json = ask({tutti_command(), "why", "--json", hang.number()});
-  EXPECT_NE(json.output.find("\"operation\":\"plan halo\""), std::string::npos) << json.output;
+  EXPECT_NE(json.output.find("\"operation\": \"plan halo\""), std::string::npos) << json.output;
 }
 
 TEST(Why, SeesARankThatIsStopped) {
