@@ -31,7 +31,8 @@ static_assert(TUTTI_PLAN_SCRATCH == static_cast<int>(PlanBuilder::Buffer::scratc
 static_assert(TUTTI_RIGHT == static_cast<int>(PlanBuilder::Side::right));
 
 PlanBuilder& builder_of(tutti_plan_builder builder) {
-  if (builder == nullptr) refuse("the plan's builder is NULL; pass one from tutti_plan_begin that is not committed yet");
+  if (builder == nullptr)
+    refuse("the plan's builder is NULL; pass one from tutti_plan_begin that is not committed yet");
   return builder->builder;
 }
 
@@ -136,9 +137,8 @@ tutti_status tutti_plan_recv_reduce(tutti_plan_builder builder, int32_t from, tu
 
 tutti_status tutti_plan_reduce(tutti_plan_builder builder, tutti_slice source, tutti_slice target, tutti_side side,
                                tutti_step* step) {
-  return add_step(builder, step, [&](PlanBuilder& plan) {
-    return plan.reduce(slice_of(source), slice_of(target), side_of(side));
-  });
+  return add_step(builder, step,
+                  [&](PlanBuilder& plan) { return plan.reduce(slice_of(source), slice_of(target), side_of(side)); });
 }
 
 tutti_status tutti_plan_copy(tutti_plan_builder builder, tutti_slice source, tutti_slice target, tutti_step* step) {

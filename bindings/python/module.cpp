@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 
+#include "plan.hpp"
 #include "prepared.hpp"
 #include "request.hpp"
 #include "topology.hpp"
@@ -43,12 +44,6 @@ Arguments arguments(int kind, nb::object send, nb::object recv, const Operation*
           std::move(send_offsets),
           std::move(recv_counts),
           std::move(recv_offsets)};
-}
-
-/// Seconds that a blocking call on this group may take; nothing: no limit.
-Seconds time_limit(const Group& group) {
-  const std::optional<Duration> limit = group.time_limit();
-  return limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt;
 }
 
 template <class... Rest>
@@ -166,6 +161,7 @@ void define_group(nb::module_& module) {
                     "Starts a collective.");
   define_collective(group, "init", &init<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Makes a collective ready for many calls.");
+  define_plan_calls(group);
   module.def(
       "world", [] { return without_gil([] { return world(); }); }, "All processes of the job.");
 }
@@ -205,6 +201,7 @@ NB_MODULE(_core, module) {
   module.attr("version") = TUTTI_VERSION;
   define_operation(module);
   define_request(module);
+  define_plans(module);
   define_group(module);
   define_topology(module);
 }

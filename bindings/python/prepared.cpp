@@ -14,30 +14,34 @@ namespace nb = nanobind;
 
 namespace {
 
-constexpr std::array<std::string_view, kinds> names = {"barrier",
-                                                       "bcast",
-                                                       "reduce",
-                                                       "allreduce",
-                                                       "gather",
-                                                       "gatherv",
-                                                       "scatter",
-                                                       "scatterv",
-                                                       "allgather",
-                                                       "allgatherv",
-                                                       "alltoall",
-                                                       "alltoallv",
-                                                       "reduce_scatter_block",
-                                                       "reduce_scatter",
-                                                       "scan",
-                                                       "exscan",
-                                                       "alltoallw",
-                                                       "neighbor_allgather",
-                                                       "neighbor_allgatherv",
-                                                       "neighbor_alltoall",
-                                                       "neighbor_alltoallv",
-                                                       "neighbor_alltoallw"};
+constexpr std::array<std::string_view, operations> names = {"barrier",
+                                                            "bcast",
+                                                            "reduce",
+                                                            "allreduce",
+                                                            "gather",
+                                                            "gatherv",
+                                                            "scatter",
+                                                            "scatterv",
+                                                            "allgather",
+                                                            "allgatherv",
+                                                            "alltoall",
+                                                            "alltoallv",
+                                                            "reduce_scatter_block",
+                                                            "reduce_scatter",
+                                                            "scan",
+                                                            "exscan",
+                                                            "alltoallw",
+                                                            "neighbor_allgather",
+                                                            "neighbor_allgatherv",
+                                                            "neighbor_alltoall",
+                                                            "neighbor_alltoallv",
+                                                            "neighbor_alltoallw",
+                                                            "sparse_exchange",
+                                                            "plan"};
 
 }  // namespace
+
+std::string_view name_of(Kind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
 Prepared::Prepared(const Group& group, Arguments arguments)
     : arguments_(std::move(arguments)), rank_(group.rank()), size_(group.size()) {
@@ -92,7 +96,8 @@ Prepared::Prepared(const Group& group, Arguments arguments)
       prepare_neighbors(Graph(group));
       break;
     case Kind::sparse_exchange:
-      refuse("it is not made from a call; use sparse_exchange");
+    case Kind::plan:
+      refuse("it is not made from a number; use the method of that name");
   }
   call_.send_counts = send_counts_;
   call_.send_offsets = send_offsets_;
@@ -115,6 +120,20 @@ Prepared::Prepared(nb::object values, nb::object total, std::string algorithm) {
   call_.own = send_->count();
 }
 
+Prepared::Prepared(const Plan& plan, nb::object send, nb::object recv, const Operation* op) : plan_(plan) {
+  arguments_.send = std::move(send);
+  arguments_.recv = std::move(recv);
+  if (op != nullptr) arguments_.op = *op;
+  call_.kind = Kind::plan;
+  if (!arguments_.send.is_none() || plan.in() > 0) hold_send();
+  if (!arguments_.recv.is_none() || plan.out() > 0) hold_recv();
+  if (send_) expect(*send_, "send", plan.in());
+  if (recv_) expect(*recv_, "recv", plan.out());
+  if (send_ && recv_ && send_->overlaps(*recv_)) refuse("send and recv overlap; pass separate arrays");
+  take_operation();
+  call_ = plan_.call(call_);
+}
+
 Prepared::Prepared(const nb::object& buffer, Memory::Use use, const char* role) {
   auto& held = use == Memory::Use::read ? send_ : recv_;
   held.emplace(buffer.ptr(), use, role);
@@ -124,13 +143,11 @@ void Prepared::rethrow() const {
   if (raised_) std::rethrow_exception(raised_);
 }
 
-std::string Prepared::role(const char* which) const {
-  return std::string(names[static_cast<std::size_t>(call_.kind)]) + ": " + which;
-}
+std::string Prepared::what() const { return std::string(name_of(call_.kind)) + (plan_ ? " " + plan_.name() : ""); }
 
-void Prepared::refuse(const std::string& text) const {
-  throw Error(Cause::usage, std::string(names[static_cast<std::size_t>(call_.kind)]) + ": " + text);
-}
+std::string Prepared::role(const char* which) const { return what() + ": " + which; }
+
+void Prepared::refuse(const std::string& text) const { throw Error(Cause::usage, what() + ": " + text); }
 
 void Prepared::hold_send() {
   if (arguments_.send.is_none()) refuse("this rank must pass send");

@@ -8,14 +8,19 @@
 #include <memory>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "memory.hpp"
 #include "tutti/call.hpp"
 #include "tutti/parts.hpp"
+#include "tutti/plan.hpp"
 #include "tutti/topology.hpp"
 
 namespace tutti::python {
+
+/// "allreduce".
+std::string_view name_of(Kind kind);
 
 /// A reduction as Python holds it. `apply(lower, higher)` combines two memoryviews of bytes into the second.
 struct Operation {
@@ -41,6 +46,8 @@ class Prepared {
   Prepared(const Group& group, Arguments arguments);
   /// The sum of a whole array into one element.
   Prepared(nanobind::object values, nanobind::object total, std::string algorithm);
+  /// A plan of the user's; None where it has no buffer, nullptr where it has no operation.
+  Prepared(const Plan& plan, nanobind::object send, nanobind::object recv, const Operation* op);
   /// A message: `buffer` is read or written.
   Prepared(const nanobind::object& buffer, Memory::Use use, const char* role);
   Prepared(const Prepared&) = delete;
@@ -52,6 +59,8 @@ class Prepared {
   void rethrow() const;
 
  private:
+  /// What messages call it: "allreduce", "plan ring".
+  std::string what() const;
   std::string role(const char* which) const;
   [[noreturn]] void refuse(const std::string& text) const;
   void hold_send();
@@ -87,6 +96,7 @@ class Prepared {
   static void reduce(const void* in, void* inout, Count n, void* context);
 
   Arguments arguments_;
+  Plan plan_;
   Call call_;
   Rank rank_ = 0, size_ = 1;
   std::optional<Memory> send_, recv_;

@@ -63,6 +63,11 @@ Pending::~Pending() {
   request = Request();
 }
 
+Seconds time_limit(const Group& group) {
+  const std::optional<Duration> limit = group.time_limit();
+  return limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt;
+}
+
 void wait(Request& request, Seconds timeout) {
   // A wait without time tells the request that somebody gave up: its destructor then does not block.
   in_slices(

@@ -18,6 +18,9 @@ namespace tutti::python {
 /// Seconds as Python passes them; none: no limit.
 using Seconds = std::optional<double>;
 
+/// Seconds that a blocking call on this group may take; nothing: no limit.
+Seconds time_limit(const Group& group);
+
 /// A request that may be given up with the GIL held: ending it can need other threads.
 struct Pending {
   Request request;

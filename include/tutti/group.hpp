@@ -71,8 +71,8 @@ class TUTTI_API Group {
   /// Checks the call and makes it ready for being started again and again; does not communicate.
   Persistent init(const Call& call) const;
 
-  /// A plan of one's own (plan.hpp). in, out: of the plan's lengths; op: combines, if the plan does. Collective, like any
-  /// other call: all ranks start plans of one name. Agreed: name, type, op.
+  /// A plan of one's own (plan.hpp). in, out: of the plan's lengths; op: combines, if the plan does. Collective, like
+  /// any other call: all ranks start plans of one name. Agreed: name, type, op.
   template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
   void run(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {}, Options options = {}) const {
     run(plan_call(plan, in, out, op, options));

@@ -106,8 +106,8 @@ TUTTI_C_API tutti_status tutti_plan_draw(const tutti_plan* plans, size_t n, cons
 typedef tutti_status (*tutti_plan_function)(int32_t rank, int32_t size, void* context, tutti_plan* plan);
 /* This rank's plan by `build`, which is called once for each key and kept with the group. The handle is the caller's to
  * give back. What `build` returns as an error is returned, and not kept. Local. */
-TUTTI_C_API tutti_status tutti_plan_cached(tutti_group group, const char* key, tutti_plan_function build,
-                                           void* context, tutti_plan* plan);
+TUTTI_C_API tutti_status tutti_plan_cached(tutti_group group, const char* key, tutti_plan_function build, void* context,
+                                           tutti_plan* plan);
 /* in, out: as many elements as the plan was begun with, which do not overlap. Collective: all ranks start plans of one
  * name. Agreed: name, type, op. */
 TUTTI_C_API tutti_status tutti_plan_run(tutti_group group, tutti_plan plan, const void* in, void* out, tutti_type type,

@@ -23,8 +23,8 @@ namespace job {
 struct PlanDraft;
 }
 
-/// What one rank does: steps on the buffers `in`, `out` and `scratch` of whoever starts it, each after the steps that it
-/// waits for. It names no memory and no type, so it is built once and started on any buffers of its lengths by
+/// What one rank does: steps on the buffers `in`, `out` and `scratch` of whoever starts it, each after the steps that
+/// it waits for. It names no memory and no type, so it is built once and started on any buffers of its lengths by
 /// Group::start, run and init. A handle: copies mean the same plan, which never changes.
 class TUTTI_API Plan {
  public:
@@ -44,8 +44,8 @@ class TUTTI_API Plan {
   /// One step a line, as `tutti plan show` prints them; there the buffers are called input, output and scratch.
   std::string text() const;
 
-  /// The call that starts it with the buffers, type and operation of `with`; for Group and the language bindings. Throws
-  /// Error (usage) for an empty plan, and for buffers that are NULL or overlap. Valid as long as the plan.
+  /// The call that starts it with the buffers, type and operation of `with`; for Group and the language bindings.
+  /// Throws Error (usage) for an empty plan, and for buffers that are NULL or overlap. Valid as long as the plan.
   Call call(const Call& with) const;
   /// Throws Error (usage) for a buffer ("in", "out") of another length.
   void expect_length(const char* which, Count length) const;
@@ -181,8 +181,8 @@ struct Purpose {
 TUTTI_API Verdict check(std::span<const Plan> plans);
 /// And that they do what this collective does, exactly: each element of `out` ends with what it must.
 TUTTI_API Verdict check(std::span<const Plan> plans, const Purpose& purpose);
-/// A picture of the plans of all ranks: an SVG with a lane for each rank, time from left to right, and an arrow for each
-/// message. Throws Error (usage) for plans that do not fit each other.
+/// A picture of the plans of all ranks: an SVG with a lane for each rank, time from left to right, and an arrow for
+/// each message. Throws Error (usage) for plans that do not fit each other.
 TUTTI_API std::string draw(std::span<const Plan> plans);
 
 /// The plans of all ranks of a group of that size.

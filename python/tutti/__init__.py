@@ -32,6 +32,7 @@ from tutti.operations import (
     located,
     op,
 )
+from tutti.plans import Plan, PlanBuilder, check_plans, draw_plans
 from tutti.requests import Persistent, Request, wait_all, wait_any
 
 __version__ = _core.version
@@ -57,11 +58,15 @@ __all__ = [
     "Operation",
     "PeerLost",
     "Persistent",
+    "Plan",
+    "PlanBuilder",
     "Request",
     "Timeout",
     "adjacent_graph",
     "cartesian",
+    "check_plans",
     "dims_create",
+    "draw_plans",
     "graph",
     "located",
     "op",

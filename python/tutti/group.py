@@ -10,10 +10,11 @@ from tutti.collectives import Collectives
 from tutti.exchange import Exchanges
 from tutti.objects import Objects
 from tutti.parts import Parts
+from tutti.plans import Plans
 from tutti.sums import Sums
 
 
-class Group(Collectives, Parts, Exchanges, Sums, Objects):
+class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
     """A group of processes and its collectives.
 
     One thread at a time starts operations on a group; any thread may wait. Collectives are called by all ranks of the

@@ -62,7 +62,8 @@ std::string text_of(const Label& label) {
   std::array<char, longest_label> letters;
   std::memcpy(letters.data(), label.data(), longest_label);
   std::string text(letters.begin(), std::ranges::find(letters, '\0'));
-  std::ranges::replace_if(text, [](char letter) { return !is_in_label(letter); }, '?');
+  std::ranges::replace_if(
+      text, [](char letter) { return !is_in_label(letter); }, '?');
   return text;
 }
 

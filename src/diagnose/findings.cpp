@@ -69,8 +69,7 @@ std::string Writer::last_call(Rank rank, const Group& group) const {
   if (member == group.members.end()) return {};
   if (member->calls.empty()) return " It has called nothing there yet.";
   const Called& last = member->calls.back();
-  return " Its last call there was " + last.name() + " #" + std::to_string(last.sequence) +
-         at(rank, last.site) + ".";
+  return " Its last call there was " + last.name() + " #" + std::to_string(last.sequence) + at(rank, last.site) + ".";
 }
 
 /// What those who are waited for do instead.
@@ -276,8 +275,7 @@ std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {
 std::string describe(const host::Wait& wait, const Snapshot& snapshot) {
   const std::string group = " group " + group_name(snapshot, wait.context);
   if (wait.what != host::Waited::collective)
-    return operation_name(wait, snapshot) + " with tag " + std::to_string(wait.tag) +
-           " in" + group;
+    return operation_name(wait, snapshot) + " with tag " + std::to_string(wait.tag) + " in" + group;
   return operation_name(wait, snapshot) + " #" + std::to_string(wait.sequence) + " of" + group;
 }
 

@@ -40,9 +40,7 @@ std::vector<Rank> blockers_of(const host::Wait& wait, const Snapshot& snapshot) 
   return ranks;
 }
 
-std::string call_name(const Called& called) {
-  return called.name() + " #" + std::to_string(called.sequence);
-}
+std::string call_name(const Called& called) { return called.name() + " #" + std::to_string(called.sequence); }
 
 /// The last collective of a rank, wherever it was; nothing when its record is not there any more.
 const Called* last_call(const Snapshot& snapshot, Rank rank) {
@@ -189,8 +187,7 @@ std::string Report::json() {
       object.add("rank", who.world);
       const bool called = !who.calls.empty();
       object.maybe("sequence", called, called ? who.calls.back().sequence : 0);
-      return object.maybe("operation", called, called ? who.calls.back().name() : std::string())
-          .text();
+      return object.maybe("operation", called, called ? who.calls.back().name() : std::string()).text();
     };
     json::Object object;
     object.add("name", std::string_view(one.name)).add("broken", one.broken);

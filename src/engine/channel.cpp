@@ -69,9 +69,10 @@ Operation* Channel::begin(const Start& start) {
   operation->site_ = start.site;
   unrecorded_ = collective ? operation : nullptr;
   // Others wait for what it publishes first; the record is for those who find an error, and for an obituary when a
-  // function of the user's does not come back.
+  // function of the user's does not come back. A plan's first message may be what does not match: its name is there
+  // before.
   if (!start.bound->plain) {
-    if (start.reduction.function != nullptr) record();
+    if (start.reduction.function != nullptr || start.bound->description.kind == Kind::plan) record();
     if (start.mailbox != nullptr) operation->open(*start.mailbox);
   }
   operation->advance();
@@ -305,8 +306,7 @@ void Channel::write_record(const Operation& operation) {
   record.count.store(says.count, std::memory_order_relaxed);
   record.algorithm.store(says.algorithm, std::memory_order_relaxed);
   if (says.kind == Kind::plan)
-    for (std::size_t i = 0; i < says.label.size(); ++i)
-      record.label[i].store(says.label[i], std::memory_order_relaxed);
+    for (std::size_t i = 0; i < says.label.size(); ++i) record.label[i].store(says.label[i], std::memory_order_relaxed);
   record.site.store(reinterpret_cast<std::uint64_t>(operation.site_), std::memory_order_relaxed);
   // Release: pairs with the acquire in entry_of.
   record.sequence.store(operation.sequence() + 1, std::memory_order_release);

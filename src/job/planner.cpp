@@ -64,8 +64,8 @@ Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::sh
   const auto laid_out =
       reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout);
   const auto plan = reinterpret_cast<std::uintptr_t>(call.plan);
-  const std::size_t others = laid_out | plan | call.send_counts.size() | call.send_offsets.size() | call.recv_counts.size() |
-                             call.recv_offsets.size() | call.algorithm.size();
+  const std::size_t others = laid_out | plan | call.send_counts.size() | call.send_offsets.size() |
+                             call.recv_counts.size() | call.recv_offsets.size() | call.algorithm.size();
   words[1] = word(call.count);
   words[2] = word(static_cast<std::uint32_t>(call.root));
   if (others == 0) return;

@@ -32,8 +32,7 @@ void Planner::check_plan(const Call& call) const {
     refuse(call, "its buffers have more bytes than can be counted");
   const Op op = call.reduction.op;
   if (mine.reduces && op == Op::none) refuse(call, "it combines elements; pass an operation, such as sum");
-  if (op != Op::none &&
-      (op == Op::user ? call.reduction.function == nullptr : !engine::supports(call.type, op)))
+  if (op != Op::none && (op == Op::user ? call.reduction.function == nullptr : !engine::supports(call.type, op)))
     refuse(call, "the operation " + std::string(base::name(op)) + " does not go with elements of type " +
                      std::string(base::name(call.type)) + "; choose another, or pass a function");
   if (call.exact != Exactness::none && mine.reduces)

@@ -52,8 +52,8 @@ class Builder {
   }
   /// `count` fresh elements of scratch.
   Slice scratch(Count count);
-  /// The buffers have these lengths, and nothing will check the plan later: from now on a slice beyond them, a step that
-  /// writes input and one that reads what it writes are refused.
+  /// The buffers have these lengths, and nothing will check the plan later: from now on a slice beyond them, a step
+  /// that writes input and one that reads what it writes are refused.
   void bound(Count input, Count output);
   /// This operation takes `cells` cells of `ring`. The same on all ranks.
   void use(Ring ring, std::int32_t cells);

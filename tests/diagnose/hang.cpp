@@ -113,9 +113,16 @@ void unfinished(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> cases{
-      {"missing", missing},       {"mismatch", mismatch},       {"calls", calls_on},
-      {"plan", plan},               {"no_sender", no_sender},   {"no_receiver", no_receiver}, {"both_receive", both_receive},
-      {"two_groups", two_groups}, {"unfinished", unfinished},   {"sleep", [](const Group&) { sleep_on(); }},
+      {"missing", missing},
+      {"mismatch", mismatch},
+      {"calls", calls_on},
+      {"plan", plan},
+      {"no_sender", no_sender},
+      {"no_receiver", no_receiver},
+      {"both_receive", both_receive},
+      {"two_groups", two_groups},
+      {"unfinished", unfinished},
+      {"sleep", [](const Group&) { sleep_on(); }},
   };
   if (count != 2) return 2;
   const char* const rank = std::getenv("TUTTI_RANK");

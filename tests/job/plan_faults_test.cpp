@@ -220,7 +220,8 @@ TEST(PlanPurpose, WrongResultsAreFound) {
   const auto none = [](Rank rank, Rank size) { return PlanBuilder("none", rank, size, {}).commit(); };
   EXPECT_TRUE(check(none, 1, {Kind::barrier}));
   EXPECT_FALSE(check(none, 2, {Kind::barrier}));
-  EXPECT_TRUE(check([](Rank rank, Rank size) { return star(rank, size, 2); }, 1, {.kind = Kind::reduce, .count = 2, .in_place = true}));
+  EXPECT_TRUE(check([](Rank rank, Rank size) { return star(rank, size, 2); }, 1,
+                    {.kind = Kind::reduce, .count = 2, .in_place = true}));
   EXPECT_FALSE(check([](Rank rank, Rank size) { return star(rank, size, 2); }, 3,
                      {.kind = Kind::reduce, .count = 2, .in_place = true}));  // in place at the root alone
   expect_refused("counts per rank", [&] { check(by_ring, 3, {Kind::gatherv, 7}); });
@@ -307,8 +308,9 @@ TEST(PlanMismatch, RunsOutOfTimeByItsName) {
       request.wait(std::chrono::milliseconds(20));
       ADD_FAILURE() << "it did not wait";
     } catch (const Timeout& error) {
-      EXPECT_NE(std::string(error.what()).find("plan dissemination #0 of group world on rank 0 did not complete in time"),
-                std::string::npos)
+      EXPECT_NE(
+          std::string(error.what()).find("plan dissemination #0 of group world on rank 0 did not complete in time"),
+          std::string::npos)
           << error.what();
       EXPECT_NE(std::string(error.what()).find("waits for rank 1"), std::string::npos) << error.what();
     } catch (const PeerLost& error) {  // it has ended by now

@@ -83,7 +83,8 @@ void hold_back(const Group& group, const Plan& barrier) {
 void do_all(const Group& group) {
   const Rank size = group.size();
   hold_back(group, dissemination(group.rank(), size));
-  for (const Count count : {Count{0}, Count{1}, Count{size - 1}, Count{size}, Count{size + 1}, Count{1000}, Count{70'000}})
+  for (const Count count :
+       {Count{0}, Count{1}, Count{size - 1}, Count{size}, Count{size + 1}, Count{1000}, Count{70'000}})
     for (int form = 0; form < 3; ++form) {
       sum_once(group, ring(group.rank(), size, count), count, form);
       sum_once(group, chain(group.rank(), size, count), count, form);
@@ -94,7 +95,8 @@ void do_all(const Group& group) {
   require(others[0] == (group.rank() + size - 1) % size && others[1] == (group.rank() + 1) % size, "neighbours", group);
   std::array<double, 2> gathered{group.rank() + 0.5, 1};
   group.run(star(group.rank(), size, 2), std::span<const double>(), gathered, sum);
-  if (group.rank() == 0) require(gathered[0] == size * (size - 1) / 2 + size * 0.5 && gathered[1] == size, "star", group);
+  if (group.rank() == 0)
+    require(gathered[0] == size * (size - 1) / 2 + size * 0.5 && gathered[1] == size, "star", group);
 }
 
 class UserPlans : public ::testing::TestWithParam<Rank> {};
@@ -147,7 +149,11 @@ TEST(UserPlansTest, OrderOfTheRanksIsKept) {
     std::int64_t a, b;
     bool operator==(const Line&) const = default;
   };
-  const auto compose = op([](const Line& first, const Line& then) { return Line{then.a * first.a, then.a * first.b + then.b}; }, false);
+  const auto compose = op(
+      [](const Line& first, const Line& then) {
+        return Line{then.a * first.a, then.a * first.b + then.b};
+      },
+      false);
   job::run_inproc(5, {}, [&](const Group& world) {
     const std::vector<Line> in(3, {world.rank() + 2, world.rank()});
     std::vector<Line> out(3), expected(3);
@@ -208,9 +214,8 @@ TEST(UserPlansTest, AreBuiltOncePerKeyAndGroup) {
     EXPECT_EQ(built, 3);
     same.plan("ring of 6", build);
     EXPECT_EQ(built, 3);
-    expect_refused("no luck", [&] {
-      world.plan("fails", [](Rank, Rank) -> Plan { throw Error(Cause::usage, "no luck"); });
-    });
+    expect_refused("no luck",
+                   [&] { world.plan("fails", [](Rank, Rank) -> Plan { throw Error(Cause::usage, "no luck"); }); });
     world.plan("fails", build);  // what failed is not kept
     EXPECT_EQ(built, 4);
   });
@@ -222,7 +227,8 @@ TEST(UserPlansTest, WrongCallsAreRefusedAndHarmNobody) {
     const auto in = contribution(world.rank(), 4);
     std::vector<std::int64_t> out(4);
     const Rank other = (world.rank() + 1) % world.size();
-    expect_refused("plan ring: `in` has 3 elements and must have 4", [&] { world.run(plan, std::span(in).first(3), out, sum); });
+    expect_refused("plan ring: `in` has 3 elements and must have 4",
+                   [&] { world.run(plan, std::span(in).first(3), out, sum); });
     expect_refused("`out` has 5 elements", [&] { world.start(plan, in, std::vector<std::int64_t>(5), sum); });
     expect_refused("combines elements; pass an operation", [&] { world.run(plan, in, out); });
     expect_refused("overlap", [&] { world.run(plan, out, out, sum); });

@@ -19,6 +19,7 @@ from jobs import SIZES, command, run
         "layouts.py",
         "neighbors.py",
         "sums.py",
+        "plans.py",
         "errors.py",
         "unpicklable.py",
     ],

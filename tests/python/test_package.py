@@ -48,7 +48,7 @@ def test_has_a_docstring(name, thing):
 
 def test_the_extension_documents_itself():
     core = importlib.import_module("tutti._core")
-    for owner in (core, core.Group, core.Request, core.Operation):
+    for owner in (core, core.Group, core.Request, core.Operation, core.Plan, core.PlanBuilder):
         for name, value in vars(owner).items():
             if callable(value) and not name.startswith("_"):
                 assert value.__doc__, f"{owner}.{name} has no docstring"
