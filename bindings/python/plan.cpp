@@ -79,16 +79,7 @@ Plan cached(const Group& group, const std::string& key, const nb::callable& buil
   return group.plan(key, [&build](Rank rank, Rank size) { return nb::cast<Plan>(build(rank, size)); });
 }
 
-}  // namespace
-
-void define_plans(nb::module_& module) {
-  nb::class_<Plan>(module, "Plan", "A plan, as the engine sees it.")
-      .def_prop_ro("name", &Plan::name, "What messages call it.")
-      .def_prop_ro("rank", &Plan::rank, "Whose it is.")
-      .def_prop_ro("size", &Plan::size, "For how many ranks.")
-      .def_prop_ro("recv", &Plan::out, "The elements of recv.")
-      .def_prop_ro("steps", &Plan::steps, "How many steps it has.")
-      .def_prop_ro("text", &Plan::text, "A step a line.");
+void define_builder(nb::module_& module) {
   nb::class_<PlanBuilder>(module, "PlanBuilder", "A plan that is being built; steps are numbers.")
       .def(
           "__init__",
@@ -142,6 +133,19 @@ void define_plans(nb::module_& module) {
           "Adds edges.")
       .def("round", &PlanBuilder::round, "What follows starts after what is there.")
       .def("commit", &PlanBuilder::commit, "The finished plan.");
+}
+
+}  // namespace
+
+void define_plans(nb::module_& module) {
+  nb::class_<Plan>(module, "Plan", "A plan, as the engine sees it.")
+      .def_prop_ro("name", &Plan::name, "What messages call it.")
+      .def_prop_ro("rank", &Plan::rank, "Whose it is.")
+      .def_prop_ro("size", &Plan::size, "For how many ranks.")
+      .def_prop_ro("recv", &Plan::out, "The elements of recv.")
+      .def_prop_ro("steps", &Plan::steps, "How many steps it has.")
+      .def_prop_ro("text", &Plan::text, "A step a line.");
+  define_builder(module);
   module.def(
       "check_plans", [](const std::vector<Plan>& plans) { expect(check(plans)); }, "Raises what does not fit.");
   module.def("check_plans_as", &check_as, "Raises what is not what the collective does.");

@@ -99,6 +99,10 @@ Prepared::Prepared(const Group& group, Arguments arguments)
     case Kind::plan:
       refuse("it is not made from a number; use the method of that name");
   }
+  point_at_counts();
+}
+
+void Prepared::point_at_counts() {
   call_.send_counts = send_counts_;
   call_.send_offsets = send_offsets_;
   call_.recv_counts = recv_counts_;

@@ -92,6 +92,7 @@ class Prepared {
   /// Arrays, or None; `base`: what their offsets count from.
   std::vector<Part> parts_of(const nanobind::object& arrays, Memory::Use use, const char* which, void*& base);
   void prepare_neighbors(const Graph& graph);
+  void point_at_counts();
   void take_operation();
   static void reduce(const void* in, void* inout, Count n, void* context);
 

@@ -16,6 +16,7 @@ BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 RUN_ELSEWHERE = {
     ("README.md", "cpp"): "test_readme.py",
     ("README.md", "python"): "test_readme.py",
+    ("plans.md", "cpp"): "test_plans.py",
     ("fortran.md", "fortran"): "test_fortran.py",
     ("adding-an-algorithm.md", "cpp"): "tests/collectives/docs_test.cpp",
 }

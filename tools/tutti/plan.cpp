@@ -7,6 +7,7 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <cstdio>
+#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -25,7 +26,7 @@ namespace tutti::command {
 namespace {
 
 struct Given {
-  std::string action = "list", collective, algorithm;
+  std::string action = "list", collective, algorithm, file;
   Rank ranks = 4, root = 0;
   Count count = 8, segment = 0;
   int radix = 0;
@@ -90,10 +91,44 @@ int list(const std::string& only) {
   return 0;
 }
 
-int check(const Plans& made) {
-  const plan::Verdict verdict = plan::check(made.plans, made.contract, made.board);
-  fmt::print("{}\n", verdict ? "proved: right result, every message matched, no deadlock, no race" : verdict.text);
+int say(const plan::Verdict& verdict, const char* proved) {
+  fmt::print("{}\n", verdict ? proved : verdict.text);
   return verdict ? 0 : 1;
+}
+
+int check(const Plans& made) {
+  return say(plan::check(made.plans, made.contract, made.board),
+             "proved: right result, every message matched, no deadlock, no race");
+}
+
+/// The plans of all ranks, one after the other; each begins with its line "rank ...".
+std::vector<plan::Plan> read_plans(const std::string& name) {
+  std::ifstream file(name);
+  if (!file) throw Error(Cause::usage, "no plans can be read from " + name);
+  std::vector<std::string> texts;
+  for (std::string line; std::getline(file, line);) {
+    if (line.starts_with("rank ")) texts.emplace_back();
+    if (!texts.empty()) texts.back() += line + "\n";
+  }
+  std::vector<plan::Plan> plans;
+  for (const std::string& text : texts) plans.push_back(plan::parse(text));
+  return plans;
+}
+
+/// Plans that a user built and printed.
+int run_file(const Given& given) {
+  const std::vector<plan::Plan> plans = read_plans(given.file);
+  if (given.action == "check")
+    return say(plan::check_user(plans, {}),
+               "proved: every message matched, no deadlock, no race, nothing undefined read");
+  if (given.action == "draw") {
+    fmt::print("{}", plan::draw(plans));
+  } else if (given.action == "show") {
+    for (const plan::Plan& one : plans) fmt::print("{}", plan::print(one));
+  } else {
+    throw Error(Cause::usage, "--file goes with show, draw and check");
+  }
+  return 0;
 }
 
 int mutants(const Plans& made) {
@@ -104,6 +139,7 @@ int mutants(const Plans& made) {
 }
 
 int run(const Given& given) {
+  if (!given.file.empty()) return run_file(given);
   if (given.action == "list") return list(given.collective);
   const Plans made = build(given);
   if (given.action == "check") return check(made);
@@ -134,6 +170,7 @@ Action add_plan(CLI::App& program) {
       ->capture_default_str();
   plan->add_option("--segment", given->segment, "Elements of a segment")->check(CLI::Range(0, 1 << 30));
   plan->add_option("--radix", given->radix, "Fan-out of a tree")->check(CLI::Range(0, 1024));
+  plan->add_option("--file", given->file, "Plans of your own instead: the texts of all ranks' plans, by rank");
   return [given] { return run(*given); };
 }
 

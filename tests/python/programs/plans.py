@@ -150,7 +150,7 @@ def check_refusals():
 def check_mismatch():
     group = WORLD.dup()
     plan = ring(RANK, SIZE, 4) if RANK else from_left(RANK, SIZE)
-    with pytest.raises(tutti.Mismatch, match="plan ring.*plan from_left|plan from_left.*plan ring"):
+    with pytest.raises(tutti.Mismatch, match=r"plan ring.*plan from_left|plan from_left.*plan ring"):
         group.run(plan, np.ones(4 if RANK else 1), op=tutti.SUM)
         group.barrier()
 
