@@ -224,7 +224,7 @@ std::vector<plan::Plan> inner(std::span<const Plan> plans) {
   return all;
 }
 
-Verdict outer(plan::Verdict found, std::span<const Plan> plans) {
+Verdict outer(const plan::Verdict& found, std::span<const Plan> plans) {
   if (found) return {};
   const std::int64_t step = found.step == plan::Verdict::no_step ? -1 : static_cast<std::int64_t>(found.step);
   const std::string name = plans.empty() ? "" : "plan " + plans.front().name() + ", ";
