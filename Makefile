@@ -6,10 +6,10 @@ JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 
 .DEFAULT_GOAL := help
-.PHONY: help build test demo bench lint format sanitize clean $(PRESETS:%=configure-%)
+.PHONY: help build test demo bench instructions lint format sanitize clean $(PRESETS:%=configure-%)
 
 help: ## Show this text
-	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1 \2/p' $(firstword $(MAKEFILE_LIST)) | awk '{printf "  %s %-9s", $$1, $$2; $$1 = $$2 = ""; print}'
+	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1 \2/p' $(firstword $(MAKEFILE_LIST)) | awk '{printf "  %s %-12s", $$1, $$2; $$1 = $$2 = ""; print}'
 
 build: ## Build the library and the programs into build/release
 	@scripts/setup build
@@ -33,6 +33,12 @@ bench: ## Run the benchmarks (BENCH=name for one of them, BENCH="versus allreduc
 	@$(MAKE) configure-release
 	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/bench build/release $(BENCH)
+
+instructions: ## Record how many instructions a small allreduce takes with this compiler; `make test` compares
+	@scripts/setup build test
+	@$(MAKE) configure-ci
+	@cmake --build --preset ci --parallel $(JOBS) --target tutti-instructions
+	@.venv/bin/python scripts/instructions.py record build/ci
 
 lint: ## Check format, clang-tidy, ruff, shellcheck and the rules of the tree
 	@scripts/setup build lint

@@ -32,6 +32,11 @@ void run_threads(int size, const std::function<void(Rank)>& body) {
   if (first) std::rethrow_exception(first);
 }
 
+int cores_of(const InprocOptions& options) {
+  if (options.cores > 0) return options.cores;
+  return options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency());
+}
+
 }  // namespace
 
 void run_inproc(int size, const InprocOptions& options, const std::function<void(Group world)>& body) {
@@ -53,8 +58,7 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
   Network network(size, std::move(network_options));
   for (Rank rank = 0; rank < size; ++rank) {
     Place place;
-    place.engine = {segment, rank,         options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency()),
-                    true,    fibers.get(), &algorithm_name};
+    place.engine = {segment, rank, cores_of(options), true, fibers.get(), &algorithm_name};
     place.table = table;
     place.timeout = options.timeout;
     place.boards = options.board;

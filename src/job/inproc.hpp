@@ -16,6 +16,7 @@ struct InprocOptions {
   std::uint64_t seed = 0;       ///< Order of the fibers and delays of messages; 0 = in turn, no delays.
   std::string algorithms = {};  ///< Like TUTTI_ALGORITHMS.
   bool single_copy = true;
+  int cores = 0;  ///< That the ranks believe to have, which decides how they wait; 0 = this machine's, 1 with fibers.
   bool board = true;  ///< Off: as if every rank were on a host of its own.
   std::uint64_t timeout = 0;
   /// Called before the ranks start, for a test that strikes a rank in the middle: it freezes the fiber and declares the
