@@ -45,12 +45,18 @@ void Engine::leave() {
     if (thread_.joinable()) thread_.detach();
     return;
   }
+  stop_progress_thread();
+  stop_.store(true, std::memory_order_relaxed);  // relaxed: one that is asked for now ends at once
+}
+
+void Engine::stop_progress_thread() {
   const std::lock_guard lock(thread_lock_);
   if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_relaxed);  // relaxed: the ring below wakes the thread, which looks again
   waiting_.ring(setup_.world_rank);
   thread_.join();
   threaded_.store(false, std::memory_order_relaxed);
+  stop_.store(false, std::memory_order_relaxed);  // relaxed: under the lock, and nobody is there to read it
 }
 
 void Engine::check_process() const {

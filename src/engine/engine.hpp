@@ -56,6 +56,8 @@ class Engine {
 
   /// Starts the progress thread if it does not run. Throws Error (system).
   void start_progress_thread();
+  /// Ends it if it runs.
+  void stop_progress_thread();
   bool has_progress_thread() const { return threaded_.load(std::memory_order_relaxed); }
 
   /// A descriptor that becomes readable when the operation is finished.

@@ -2,6 +2,7 @@
 #include "job/offer.hpp"
 
 #include <cstring>
+#include <type_traits>
 
 #include "tutti/error.hpp"
 
@@ -33,6 +34,14 @@ std::uint64_t take_number(std::span<const std::byte>& bytes) {
   return number;
 }
 
+ProgressThread take_progress(std::span<const std::byte>& bytes) {
+  std::underlying_type_t<ProgressThread> number = 0;
+  std::memcpy(&number, take(bytes, sizeof number).data(), sizeof number);
+  if (number > static_cast<decltype(number)>(ProgressThread::on))
+    throw Error(Cause::system, "rank 0's offer has an unknown progress thread; use one version of Tutti");
+  return ProgressThread{number};
+}
+
 std::string take_text(std::span<const std::byte>& bytes) {
   const std::span<const std::byte> text = take(bytes, take_number(bytes));
   return {reinterpret_cast<const char*>(text.data()), text.size()};
@@ -43,6 +52,7 @@ std::string take_text(std::span<const std::byte>& bytes) {
 std::vector<std::byte> Offer::pack() const {
   std::vector<std::byte> bytes;
   put(bytes, &board, sizeof board);
+  put(bytes, &progress, sizeof progress);
   for (const std::string* text : {&algorithms, &lines, &table}) put(bytes, *text);
   return bytes;
 }
@@ -50,6 +60,7 @@ std::vector<std::byte> Offer::pack() const {
 Offer Offer::unpack(std::span<const std::byte> bytes) {
   Offer offer;
   offer.board = take_number(bytes);
+  offer.progress = take_progress(bytes);
   for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table}) *text = take_text(bytes);
   if (!bytes.empty()) throw Error(Cause::system, "rank 0's offer is too long; use one version of Tutti");
   return offer;

@@ -10,8 +10,16 @@
 
 namespace tutti::job {
 
+/// Whether a progress thread is wanted: TUTTI_PROGRESS_THREAD.
+enum class ProgressThread : std::uint32_t {
+  off,        ///< Only for who asks for a request's descriptor.
+  automatic,  ///< Where a probe shows that it gains time.
+  on,
+};
+
 struct Offer {
   std::uint64_t board = 0;
+  ProgressThread progress = ProgressThread::off;
   std::string algorithms;  ///< As TUTTI_ALGORITHMS.
   std::string lines;       ///< Of the table; they go before the standard ones.
   std::string table;       ///< What the table is called.

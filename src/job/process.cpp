@@ -19,7 +19,9 @@ std::shared_ptr<Member> make_process_world(const Process& process) {
   engine::Engine& engine = runtime->engine();
   if (alone) {
     engine.use(transport::inproc::Network(1).transport(0));
-    return make_world(runtime, 0);
+    auto world = make_world(runtime, 0);
+    world->decide_on_progress_thread(process.progress);
+    return world;
   }
   transport::shm::Options options;
   options.single_copy = process.single_copy;
@@ -28,6 +30,7 @@ std::shared_ptr<Member> make_process_world(const Process& process) {
   engine.use(transport::shm::connect(process.segment, process.rank, std::move(options)));
   auto world = make_world(runtime, process.board);
   world->agree_on_abilities(engine.transport().capabilities().single_copy);
+  world->decide_on_progress_thread(process.progress);
   return world;
 }
 

@@ -12,6 +12,7 @@
 #include "engine/engine.hpp"
 #include "engine/mailbox.hpp"
 #include "host/segment.hpp"
+#include "job/offer.hpp"
 #include "job/planner.hpp"
 #include "job/topology.hpp"
 #include "tune/source.hpp"
@@ -37,10 +38,14 @@ class Runtime {
   engine::Engine& engine() { return engine_; }
   const Place& place() const { return place_; }
   void agree_on_single_copy(bool all) { place_.single_copy = all; }
+  /// Whether this job has a progress thread, and why; for `tutti info`.
+  const std::string& progress() const { return progress_; }
+  void say_progress(std::string text) { progress_ = std::move(text); }
 
  private:
   Place place_;
   engine::Engine engine_;
+  std::string progress_;
 };
 
 class Member;
@@ -88,6 +93,8 @@ class Member : public std::enable_shared_from_this<Member> {
   /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting). For a
   /// world, before its first operation.
   void agree_on_abilities(bool single_copy);
+  /// Collective, for a world: has a progress thread from now on, or not, and says so.
+  void decide_on_progress_thread(ProgressThread wanted);
   /// Collective; see Group::split. nullptr for a negative colour.
   std::shared_ptr<Member> split(int colour, int key);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
@@ -138,7 +145,8 @@ struct Process {
   std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
-  tune::Source table = {};  ///< Agreed; what goes before the standard table.
+  tune::Source table = {};                        ///< Agreed; what goes before the standard table.
+  ProgressThread progress = ProgressThread::off;  ///< Agreed.
 };
 
 /// The world of a real process. Collective: all ranks of the segment call it.

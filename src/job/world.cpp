@@ -38,6 +38,14 @@ launch::Patience patience_from_environment() {
   return patience;
 }
 
+ProgressThread progress_from_environment() {
+  const std::string text = variable("TUTTI_PROGRESS_THREAD");
+  if (text.empty() || text == "off") return ProgressThread::off;
+  if (text == "auto") return ProgressThread::automatic;
+  if (text == "on") return ProgressThread::on;
+  throw Error(Cause::usage, "TUTTI_PROGRESS_THREAD=" + text + " means nothing; write off, auto or on");
+}
+
 /// Everything that lives as long as the process. Never destroyed: threads may outlive main.
 struct World {
   launch::Member place;
@@ -68,6 +76,7 @@ Offer own_offer(const tune::Source& source) {
   tune::lines_of(offer.algorithms);
   offer.lines = source.lines;
   offer.table = source.name;
+  offer.progress = progress_from_environment();
   return offer;
 }
 
@@ -94,6 +103,7 @@ void World::make() {
   process.table = {offer.lines, offer.table, source.why, source.trouble};
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
+  process.progress = offer.progress;
   member = make_process_world(process);
 }
 

@@ -34,7 +34,7 @@ Shared* map_shared() {
 }  // namespace
 
 Group Seat::world() {
-  job::Process process{segment_, rank_, board_, 2, "", options_.single_copy, options_.timeout};
+  job::Process process{segment_, rank_, board_, 2, "", options_.single_copy, options_.timeout, {}};
   member_ = job::make_process_world(process);
   return Group(member_);
 }

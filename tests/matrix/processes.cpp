@@ -32,7 +32,7 @@ void tell(int descriptor, const std::string& text) {
   int status = 0;
   try {
     segment->enter(rank);
-    job::Process process{segment, rank, board, options.cores, options.algorithms, options.single_copy, 0};
+    job::Process process{segment, rank, board, options.cores, options.algorithms, options.single_copy, 0, {}};
     const auto member = job::make_process_world(process);
     body(Group(member));
     member->runtime().engine().leave();

@@ -39,6 +39,7 @@ int print() {
   row("wake-ups", engine.waiting().can_fence_for_all()
                       ? "a fence at the sleeper (membarrier), while nothing else runs here"
                       : "a fence after each publish: the kernel offers no membarrier");
+  row("progress", runtime.progress());
   row("board", fmt::format("{} cells of {} bytes and {} areas of {} bytes a rank", host::cells, host::small_payload,
                            host::areas, host::large_payload));
   const transport::Transport& transport = engine.transport();
