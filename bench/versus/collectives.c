@@ -57,22 +57,24 @@ static double all_to_all(double size) { return size * size; }
 static double all_but_own(double size) { return size * (size - 1); }
 
 const struct collective collectives[] = {
-    {"barrier", layer_barrier, NOTHING, NOTHING, EVERYBODY, nothing, no_copy},
-    {"bcast", layer_bcast, NOTHING, ONE_BLOCK, EVERYBODY, roots, to_all_others},
-    {"reduce", layer_reduce, ONE_BLOCK, ONE_BLOCK, ROOT, sum, to_all_others},
-    {"allreduce", layer_allreduce, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum, to_and_from},
-    {"gather", layer_gather, ONE_BLOCK, ALL_BLOCKS, ROOT, each_ranks, one_each},
-    {"scatter", layer_scatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
-    {"allgather", layer_allgather, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
-    {"alltoall", layer_alltoall, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
-    {"reduce_scatter_block", layer_reduce_scatter_block, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, sum_for_me, all_but_own},
-    {"scan", layer_scan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_up_to_me, to_all_others},
-    {"exscan", layer_exscan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_before_me, to_all_others},
-    {"gatherv", layer_gatherv, ONE_BLOCK, ALL_BLOCKS, ROOT, each_ranks, one_each},
-    {"scatterv", layer_scatterv, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
-    {"allgatherv", layer_allgatherv, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
-    {"alltoallv", layer_alltoallv, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
-    {"reduce_scatter", layer_reduce_scatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, sum_for_me, all_but_own},
+    {"barrier", layer_barrier, layer_ibarrier, NOTHING, NOTHING, EVERYBODY, nothing, no_copy},
+    {"bcast", layer_bcast, layer_ibcast, NOTHING, ONE_BLOCK, EVERYBODY, roots, to_all_others},
+    {"reduce", layer_reduce, layer_ireduce, ONE_BLOCK, ONE_BLOCK, ROOT, sum, to_all_others},
+    {"allreduce", layer_allreduce, layer_iallreduce, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum, to_and_from},
+    {"gather", layer_gather, layer_igather, ONE_BLOCK, ALL_BLOCKS, ROOT, each_ranks, one_each},
+    {"scatter", layer_scatter, layer_iscatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
+    {"allgather", layer_allgather, layer_iallgather, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
+    {"alltoall", layer_alltoall, layer_ialltoall, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
+    {"reduce_scatter_block", layer_reduce_scatter_block, layer_ireduce_scatter_block, ALL_BLOCKS, ONE_BLOCK, EVERYBODY,
+     sum_for_me, all_but_own},
+    {"scan", layer_scan, layer_iscan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_up_to_me, to_all_others},
+    {"exscan", layer_exscan, layer_iexscan, ONE_BLOCK, ONE_BLOCK, EVERYBODY, sum_before_me, to_all_others},
+    {"gatherv", layer_gatherv, layer_igatherv, ONE_BLOCK, ALL_BLOCKS, ROOT, each_ranks, one_each},
+    {"scatterv", layer_scatterv, layer_iscatterv, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, roots_for_me, one_each},
+    {"allgatherv", layer_allgatherv, layer_iallgatherv, ONE_BLOCK, ALL_BLOCKS, EVERYBODY, each_ranks, all_to_all},
+    {"alltoallv", layer_alltoallv, layer_ialltoallv, ALL_BLOCKS, ALL_BLOCKS, EVERYBODY, each_ranks_for_me, all_to_all},
+    {"reduce_scatter", layer_reduce_scatter, layer_ireduce_scatter, ALL_BLOCKS, ONE_BLOCK, EVERYBODY, sum_for_me,
+     all_but_own},
 };
 const size_t collectives_count = sizeof collectives / sizeof collectives[0];
 
@@ -103,8 +105,11 @@ static double* make_blocks(int blocks, long count) {
   return made;
 }
 
+static void run_blocking(const struct buffers* b) { b->collective->run(&b->call); }
+
 void make_buffers(struct buffers* b, const struct collective* collective, long count) {
   b->collective = collective;
+  b->run = run_blocking;
   b->place = (struct place){layer_rank(), layer_size(), 0};
   const int size = b->place.size;
   b->in = make_blocks(blocks_in(collective->input, size), count);
@@ -142,7 +147,7 @@ static void verify_root(struct buffers* b, int root) {
   for (long i = 0; i < blocks * count; ++i) b->out[i] = poison;
   if (collective->input == NOTHING && b->place.rank == root)
     for (long i = 0; i < blocks * count; ++i) b->out[i] = value(root, (int)(i / count), i % count);
-  collective->run(&b->call);
+  b->run(b);
   for (int block = 0; block < blocks && mine; ++block)
     for (long i = 0; i < count; ++i) {
       const double expected = collective->expected(&b->place, block, i), got = b->out[block * count + i];
@@ -159,7 +164,7 @@ static void verify_order(struct buffers* b, int late) {
   double* all = allocate(2 * (size_t)b->place.size * sizeof *all);
   if (b->place.rank == late) nanosleep(&(struct timespec){0, 2000000}, NULL);
   double times[2] = {now(), 0};
-  b->collective->run(&b->call);
+  b->run(b);
   times[1] = now();
   layer_gather(&(struct call){times, all, 2, 0, NULL, NULL});
   for (int rank = 0; rank < b->place.size && b->place.rank == 0; ++rank)

@@ -18,6 +18,7 @@ struct place {
 struct collective {
   const char* name;
   void (*run)(const struct call* call);
+  void (*start)(const struct call* call);
   enum extent input, output;
   enum owner has_output;
   /* What must lie at element i of a block of the output. */
@@ -33,6 +34,7 @@ const struct collective* find_collective(const char* name);
 /* One collective's buffers for blocks of so many elements, with guards behind them. */
 struct buffers {
   const struct collective* collective;
+  void (*run)(const struct buffers* buffers); /* what `verify` checks: the blocking call, if nobody says otherwise */
   struct place place;
   struct call call;
   double *in, *out;

@@ -49,4 +49,25 @@ void layer_allgatherv(const struct call* call);
 void layer_alltoallv(const struct call* call);
 void layer_reduce_scatter(const struct call* call);
 
+/* The same, only started: one at a time. */
+void layer_ibarrier(const struct call* call);
+void layer_ibcast(const struct call* call);
+void layer_ireduce(const struct call* call);
+void layer_iallreduce(const struct call* call);
+void layer_igather(const struct call* call);
+void layer_iscatter(const struct call* call);
+void layer_iallgather(const struct call* call);
+void layer_ialltoall(const struct call* call);
+void layer_ireduce_scatter_block(const struct call* call);
+void layer_iscan(const struct call* call);
+void layer_iexscan(const struct call* call);
+void layer_igatherv(const struct call* call);
+void layer_iscatterv(const struct call* call);
+void layer_iallgatherv(const struct call* call);
+void layer_ialltoallv(const struct call* call);
+void layer_ireduce_scatter(const struct call* call);
+/* Moves on what was started; whether it is done. */
+int layer_test(void);
+void layer_wait(void);
+
 #endif

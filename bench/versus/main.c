@@ -1,10 +1,11 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tutti-versus: times collectives on one machine; the same source for Tutti and for each MPI library. All ranks run
- *     tutti-versus FILE SCHEME SECONDS CORES COLLECTIVE SIZES
+ *     tutti-versus FILE SCHEME SECONDS CORES COLLECTIVE SIZES [TESTS]
  *     tutti-versus --list
  * rank 0 writes FILE: a line about the library, then one line for each size (a library that is so slow that the time is
  * over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS:
- * for each point; CORES and SIZES: numbers with commas between. bench/versus/driver starts it. */
+ * for each point; CORES, SIZES and TESTS: numbers with commas between. With TESTS it measures how much of the
+ * collective's time is hidden behind work (overlap.h). bench/versus/driver starts it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -14,6 +15,7 @@
 #include "clock.h"
 #include "collectives.h"
 #include "measure.h"
+#include "overlap.h"
 
 /* Seconds beyond which no further size is begun, besides three times the time that is asked for. */
 enum { PATIENCE = 3 };
@@ -38,6 +40,13 @@ static int numbers_in(const char* text) {
   int count = 1;
   for (; *text != '\0'; ++text) count += *text == ',';
   return count;
+}
+
+static struct tests read_tests(const char* text) {
+  struct tests tests = {numbers_in(text), {0}};
+  if (tests.variants > MOST_VARIANTS) fail("too many numbers of tests", text);
+  for (int i = 0; i < tests.variants; ++i) tests.counts[i] = (int)number_at(text, i);
+  return tests;
 }
 
 /* The same for every library, and after its start: each sees the whole machine when it chooses how to wait. */
@@ -69,15 +78,21 @@ static void run(char** arguments) {
   const char* sizes = arguments[5];
   const int count = numbers_in(sizes);
   const double end = now() + PATIENCE + 3 * count * plan.seconds;
-  for (int i = 0; i < count && from_root(now() < end ? 1 : 0) > 0; ++i)
-    measure(collective, number_at(sizes, i), &plan, file);
+  struct tests tests = {0, {0}};
+  if (arguments[6] != NULL) tests = read_tests(arguments[6]);
+  for (int i = 0; i < count && from_root(now() < end ? 1 : 0) > 0; ++i) {
+    const long bytes = number_at(sizes, i);
+    tests.variants > 0 ? measure_overlap(collective, bytes, &plan, &tests, file)
+                       : measure(collective, bytes, &plan, file);
+  }
   if (file != NULL && fclose(file) != 0) fail("cannot write", arguments[0]);
 }
 
 int main(int argument_count, char** arguments) {
   if (argument_count == 2 && strcmp(arguments[1], "--list") == 0) return list();
   layer_start(&argument_count, &arguments);
-  if (argument_count != 7) fail("wrong arguments", "FILE SCHEME SECONDS CORES COLLECTIVE SIZES");
+  if (argument_count != 7 && argument_count != 8)
+    fail("wrong arguments", "FILE SCHEME SECONDS CORES COLLECTIVE SIZES [TESTS]");
   run(arguments + 1);
   layer_end();
   return 0;

@@ -23,12 +23,11 @@ double from_root(double value) {
   return shared;
 }
 
-/* Rank 0 gets every rank's numbers, by rank. */
-static void to_root(const double* mine, double* all, int count) {
+void to_root(const double* mine, double* all, int count) {
   layer_gather(&(struct call){mine, all, (layer_count)count, 0, NULL, NULL});
 }
 
-static double largest(const double* values, int count, int stride) {
+double largest(const double* values, int count, int stride) {
   double found = values[0];
   for (int i = 1; i < count; ++i)
     if (values[i * stride] > found) found = values[i * stride];
@@ -47,7 +46,7 @@ static int ascending(const void* left, const void* right) {
   return (a > b) - (a < b);
 }
 
-static double quantile(double* values, int count, double q) {
+double quantile(double* values, int count, double q) {
   if (count == 0) return 0;
   qsort(values, (size_t)count, sizeof *values, ascending);
   return values[(int)(q * (count - 1) + 0.5)];
@@ -116,7 +115,7 @@ static void run_batches(struct point* p, double seconds) {
   free(all);
 }
 
-static void wait_until(double time) {
+void wait_until(double time) {
   while (now() < time) sched_yield();
 }
 

@@ -20,6 +20,14 @@ struct plan {
 
 /* Rank 0's value, on all ranks. */
 double from_root(double value);
+/* Rank 0 gets every rank's numbers, by rank. */
+void to_root(const double* mine, double* all, int count);
+/* Of so many values that lie `stride` apart. */
+double largest(const double* values, int count, int stride);
+/* Sorts them. */
+double quantile(double* values, int count, double q);
+/* Of the clock `now`; gives the core to others meanwhile. */
+void wait_until(double time);
 /* All ranks call it; rank 0 writes one line of JSON. */
 void measure(const struct collective* collective, long bytes, const struct plan* plan, FILE* file);
 

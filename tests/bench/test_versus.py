@@ -92,6 +92,7 @@ def test_beside_a_peer_where_one_is_installed(tmp_path):
         (["--sizes", "8:4M:1"], "FIRST:LAST:FACTOR"),
         (["--vs", "lam"], 'no peer "lam"'),
         (["--cores", "9999"], 'no core "9999"'),
+        (["--overlap", "--tests", "one"], "not a list of numbers of tests"),
     ],
 )
 def test_says_what_is_wrong(arguments, text, tmp_path):
@@ -104,14 +105,20 @@ def mutant(tmp_path_factory):
     """The benchmark over a library with every collective replaced by one that can be made wrong."""
     folder = tmp_path_factory.mktemp("mutant")
     (folder / "mutant.c").write_text('#include "mutant.h"\n' + "".join(f"MUTANT({name})\n" for name in NAMES))
-    sources = [VERSUS / file for file in ("main.c", "measure.c", "collectives.c", "layer/tutti.c")]
+    sources = [VERSUS / file for file in (*peers.COMMON, "layer/tutti.c")]
     include = [f"-I{path}" for path in (VERSUS, ROOT / "tests/bench", ROOT / "include")]
-    link = [f"-L{BUILD}/lib", "-ltutti", f"-Wl,-rpath,{BUILD}/lib", *(f"-Wl,--wrap=layer_{name}" for name in NAMES)]
+    link = [
+        f"-L{BUILD}/lib",
+        "-ltutti",
+        f"-Wl,-rpath,{BUILD}/lib",
+        *(f"-Wl,--wrap=layer_{name}" for name in ["wait", *NAMES, *(f"i{name}" for name in NAMES)]),
+    ]
     program = folder / "mutant"
     peers.run("cc", *peers.FLAGS, "-o", program, folder / "mutant.c", *sources, *include, *link)
 
-    def run(collective, **environment):
-        arguments = [folder / "points", "loop", "0.01", "0", collective, "0" if collective == "barrier" else "24"]
+    def run(collective, tests=(), **environment):
+        size = "0" if collective == "barrier" else "24"
+        arguments = [folder / "points", "loop", "0.01", "0", collective, size, *tests]
         return subprocess.run(
             [BUILD / "bin/tutti", "run", "-n", "3", "--timeout", "60", program, *arguments],
             env={**os.environ, "TUTTI_TIMEOUT": "20", **environment},
@@ -124,9 +131,10 @@ def mutant(tmp_path_factory):
     return run
 
 
-def test_times_what_is_right(mutant):
+@pytest.mark.parametrize("tests", [(), ("0,2",)], ids=["calls", "overlap"])
+def test_times_what_is_right(mutant, tests):
     for name in NAMES:
-        done = mutant(name)
+        done = mutant(name, tests)
         assert done.returncode == 0, done.stderr
 
 
@@ -135,6 +143,14 @@ def test_times_what_is_right(mutant):
 @pytest.mark.parametrize("collective", [line.split()[0] for line in WITH_DATA])
 def test_refuses_to_time_what_is_wrong(mutant, collective, kind, rank):
     done = mutant(collective, MUTANT=kind, MUTANT_OF=collective, MUTANT_RANK=rank)
+    assert done.returncode == 1
+    assert "wrong result" in done.stderr or (kind == "skip" and "tutti-versus:" in done.stderr), done.stderr
+
+
+@pytest.mark.parametrize("kind", ["wrong", "beyond", "skip"])
+@pytest.mark.parametrize("collective", [line.split()[0] for line in WITH_DATA])
+def test_refuses_to_time_a_started_call_that_is_wrong(mutant, collective, kind):
+    done = mutant(collective, tests=["0,2"], MUTANT=kind, MUTANT_OF=f"i{collective}", MUTANT_RANK="2")
     assert done.returncode == 1
     assert "wrong result" in done.stderr or (kind == "skip" and "tutti-versus:" in done.stderr), done.stderr
 

@@ -20,7 +20,7 @@ except ImportError as missing:
     needed = "pip install 'tutti[bench]', or click, rich and matplotlib"
     sys.exit(f"tutti bench needs the Python package {missing.name}: {needed}")
 
-from . import figures, jobs, machine, page, peers, pictures, rounds, table
+from . import figures, jobs, machine, overlap, page, peers, pictures, rounds, table
 
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 
@@ -46,6 +46,13 @@ def read_sizes(text, factor):
         sizes.append(size)
         size *= factor
     return [*sizes, end]
+
+
+def read_tests(text):
+    counts = text.split(",")
+    if not all(count.isdigit() and int(count) <= 1000 for count in counts) or len(counts) > 16:
+        raise click.BadParameter(f'"{text}" is not a list of numbers of tests, as in 0,1,2,4,8')
+    return tuple(sorted({int(count) for count in counts}))
 
 
 def read_names(text, known, what):
@@ -109,7 +116,7 @@ def prepare(options, console):
     )
     for name in names:
         libraries.append(peers.prepare(name, folder, console.print))
-    return libraries
+    return [library.for_overlap() for library in libraries] if options.tests else libraries
 
 
 def measure(run, options, console):
@@ -125,15 +132,15 @@ def measure(run, options, console):
     console.print(
         f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
     )
-    program, copies = machine.floor_program(options.binaries), {}
-    if program is None:
+    program, copies = None if options.tests else machine.floor_program(options.binaries), {}
+    if program is None and not options.tests:
         console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
 
     def after_round(run):
         for size, microseconds in machine.copy_times(program, options.sizes).items():
             copies[size] = min(microseconds, copies.get(size, microseconds))
         facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
-        compared = figures.compare_all(run, copies)
+        compared = [] if options.tests else figures.compare_all(run, copies)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
         progress.after(run)
@@ -145,17 +152,30 @@ def measure(run, options, console):
     return facts
 
 
+def say_what_failed(run, console):
+    for name, version in run.names.items():
+        console.print(f"{name}: {version}", highlight=False)
+    for cell, one in run.failures():
+        what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
+        console.print(f"{what}: {one.failure}", highlight=False, markup=False)
+
+
+def report_overlap(run, facts, options, console):
+    points = overlap.combine(run)
+    drawn = overlap.draw(points, options.out)
+    options.out.with_name(f"{options.out.name}.md").write_text(overlap.markdown(run, facts, points, drawn))
+    overlap.show(console, points)
+    say_what_failed(run, console)
+    console.print(f"{run.rounds} rounds, {facts['minutes']:.1f} minutes. All of it: {options.out}.md", highlight=False)
+
+
 def report(run, facts, options, console):
     compared = figures.compare_all(run, facts["copy_us"])
     page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
     drawn = pictures.draw(compared, options.out)
     options.out.with_name(f"{options.out.name}.md").write_text(page.markdown(run, facts, compared, drawn))
     table.show(console, compared)
-    for name, version in run.names.items():
-        console.print(f"{name}: {version}", highlight=False)
-    for cell, one in run.failures():
-        what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
-        console.print(f"{what}: {one.failure}", highlight=False, markup=False)
+    say_what_failed(run, console)
     losing = sum(one.mark == "loses" for one in compared)
     below = sum(one.mark == "below goal" for one in compared)
     console.print(f"{run.rounds} rounds, {facts['minutes']:.1f} minutes. All of it: {options.out}.md", highlight=False)
@@ -203,6 +223,10 @@ def shorten(options):
 @click.option(
     "--full", is_flag=True, help="Every power of two, every peer and setting in every round, no limit of time."
 )
+@click.option(
+    "--overlap", is_flag=True, help="How much of a call's time can be hidden behind work, see docs/overlap.md."
+)
+@click.option("--tests", default="0,1,2,4,8", show_default=True, help="With --overlap: how often a request is tested.")
 @click.option("--quick", is_flag=True, help="Two sizes on two ranks, for a moment: does it work?")
 @click.option("--seed", type=int, help="Of the order of the rounds; printed.")
 @click.option("--cores", help="The cores to use, as in 0,1: rank r gets the r-th of them.")
@@ -210,9 +234,7 @@ def shorten(options):
 @click.option(
     "--out",
     type=click.Path(path_type=pathlib.Path),
-    default="one-host",
-    show_default=True,
-    help="Where the results go: OUT.json, OUT.md, OUT-*.png.",
+    help="Where the results go: OUT.json, OUT.md, OUT-*.png (one-host, or overlap).",
 )
 def main(**given):
     """Measures Tutti and MPI libraries on this machine, side by side: COLLECTIVES, or all of them.
@@ -225,6 +247,10 @@ def main(**given):
     options.peers = options.peers or peers.default_folder()
     options.sizes = read_sizes(options.sizes, 2 if options.full else 8)
     options.ranks = read_ranks(options.ranks)
+    options.tests = read_tests(options.tests) if options.overlap else ()
+    options.out = options.out or pathlib.Path("overlap" if options.overlap else "one-host")
+    if options.overlap and options.scheme == "loop":
+        options.scheme = "barrier"  # a sample needs a start
     options.seed = random.randrange(1 << 31) if options.seed is None else options.seed
     allowed = sorted(os.sched_getaffinity(0))
     options.cores = (
@@ -245,7 +271,7 @@ def main(**given):
         cells = [rounds.Cell(name, ranks) for ranks in options.ranks for name in names]
         run = rounds.Run(libraries, cells, {name: options.sizes if known[name] else [0] for name in names}, options)
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        report(run, measure(run, options, console), options, console)
+        (report_overlap if options.tests else report)(run, measure(run, options, console), options, console)
         if any(one.library.name == "tutti" for _, one in run.failures()):
             sys.exit("tutti bench: Tutti itself could not be measured everywhere, see above")
     except (peers.Failure, jobs.JobFailed) as failure:

@@ -30,11 +30,20 @@ class Task:
     seconds: float  # for each size
     scheme: str
     cores: tuple
+    tests: tuple = ()  # of a request; with them, overlap is measured
 
     def arguments(self, file):
         join = ",".join
         sizes, cores = join(map(str, self.sizes)), join(map(str, self.cores))
-        return [str(file), self.scheme, repr(self.seconds), cores, self.collective, sizes]
+        return [
+            str(file),
+            self.scheme,
+            repr(self.seconds),
+            cores,
+            self.collective,
+            sizes,
+            *([join(map(str, self.tests))] if self.tests else []),
+        ]
 
     def limit(self):
         """After so many seconds it hangs, or is too slow to be worth a number."""

@@ -101,6 +101,15 @@ def first_line(text):
     return text.partition("\n")[0]
 
 
+def failures(run):
+    """A section about what could not be measured, if there is any."""
+    failed = [
+        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
+        for cell, one in run.failures()
+    ]
+    return ["## What could not be measured\n\n" + "\n".join(failed)] if failed else []
+
+
 def markdown(run, facts, comparisons, pictures):
     """The page."""
     names = "; ".join(run.names.values())
@@ -114,12 +123,7 @@ def markdown(run, facts, comparisons, pictures):
         f"{sum(one.mark == 'loses' for one in compared)}, and below its goal at "
         f"{sum(one.mark == 'below goal' for one in compared)} more.\n\n{losing(compared)}",
     ]
-    failed = [
-        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
-        for cell, one in run.failures()
-    ]
-    if failed:
-        parts.append("## What could not be measured\n\n" + "\n".join(failed))
+    parts += failures(run)
     for ranks in sorted({one.ranks for one in comparisons}):
         parts.append(f"## {ranks} ranks")
         parts += [f"![{name}]({name})" for name in pictures.get(ranks, ())]

@@ -9,6 +9,7 @@ import subprocess
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
+COMMON = ("main.c", "measure.c", "overlap.c", "collectives.c")  # and one layer
 FLAGS = ("-std=gnu99", "-O3", "-DNDEBUG")  # as CMake builds Tutti's program
 
 
@@ -33,6 +34,13 @@ class Library:
     launcher: tuple  # in front of the program; {ranks} is replaced
     settings: tuple
     environment: dict = dataclasses.field(default_factory=dict)
+    progress: dict = dataclasses.field(default_factory=dict)  # what asks for a progress thread, where it has one
+
+    def for_overlap(self):
+        """The same library in its first way to wait, without a progress thread and with one."""
+        without = dataclasses.replace(self.settings[0], name="calls")
+        thread = Setting("thread", {**without.environment, **self.progress})
+        return dataclasses.replace(self, settings=(without, thread) if self.progress else (without,))
 
 
 @dataclasses.dataclass(frozen=True)
@@ -43,6 +51,7 @@ class Peer:
     launcher: tuple
     settings: tuple
     environment: dict = dataclasses.field(default_factory=dict)  # {place} is replaced
+    progress: dict = dataclasses.field(default_factory=dict)
     headers: str = ""  # the peer whose mpi.h it shares: same ABI, and its wheel has none
     pip: tuple = ()
 
@@ -60,6 +69,7 @@ PEERS = {
         requirement="mpich==5.0.2",
         launcher=("bin/mpiexec", "-bind-to", "none", "-n", "{ranks}"),
         settings=(Setting("default"),),
+        progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
     ),
     "impi": Peer(
         requirement="impi-rt==2021.19.*",
@@ -73,6 +83,7 @@ PEERS = {
             Setting("sleep", {"I_MPI_THREAD_YIELD": "3", "I_MPI_THREAD_SLEEP": "0", "I_MPI_SPIN_COUNT": "1"}),
             Setting("wait", {"I_MPI_WAIT_MODE": "1"}),
         ),
+        progress={"I_MPI_ASYNC_PROGRESS": "1"},
         headers="mpich",
     ),
 }
@@ -126,7 +137,7 @@ def build(name, folder, say):
     """Compiles the benchmark against an installed peer, when it or the source has changed."""
     place = folder / name
     headers = install(PEERS[name].headers or name, folder, say)
-    sources = [SOURCES / file for file in ("main.c", "measure.c", "collectives.c", "layer/mpi.c")]
+    sources = [SOURCES / file for file in (*COMMON, "layer/mpi.c")]
     texts = [path.read_bytes() for path in sorted([*sources, *SOURCES.glob("*.h")])]
     digest = hashlib.sha256(b"".join([*texts, repr(FLAGS).encode(), PEERS[name].requirement.encode()])).hexdigest()[:16]
     program = place / f"versus-{digest}"
@@ -149,6 +160,7 @@ def prepare(name, folder, say):
         launcher=(str(place / peer.launcher[0]), *peer.launcher[1:]),
         settings=peer.settings,
         environment={key: value.format(place=place) for key, value in peer.environment.items()},
+        progress=peer.progress,
     )
 
 
@@ -162,4 +174,5 @@ def tutti(binaries):
         program=binaries / "tutti-versus",
         launcher=(str(binaries / "tutti"), "run", "-n", "{ranks}"),
         settings=(Setting("default"),),
+        progress={"TUTTI_PROGRESS_THREAD": "on"},
     )

@@ -63,7 +63,7 @@ class Run:
             for series in order:
                 step(cell, series)
                 self.measure(cell, series, [size for size in sizes if size in series.sizes])
-            if self.rounds == 0 and not self.options.full:
+            if self.rounds == 0 and not self.options.full and not self.options.tests:
                 self.thin_out(cell)
         self.rounds += 1
 
@@ -74,7 +74,9 @@ class Run:
     def measure(self, cell, series, sizes):
         options = self.options
         seconds = options.seconds / max(1, min(len(sizes), 8))
-        task = jobs.Task(cell.collective, cell.ranks, tuple(sizes), seconds, options.scheme, tuple(options.cores))
+        task = jobs.Task(
+            cell.collective, cell.ranks, tuple(sizes), seconds, options.scheme, tuple(options.cores), options.tests
+        )
         try:
             name, points = jobs.run(series.library, series.setting, task)
         except jobs.JobFailed as failure:

@@ -6,6 +6,8 @@
 
 #include "../layer.h"
 
+static MPI_Request request = MPI_REQUEST_NULL;
+
 void layer_start(int* argument_count, char*** arguments) { MPI_Init(argument_count, arguments); }
 
 void layer_end(void) { MPI_Finalize(); }
@@ -97,3 +99,77 @@ void layer_alltoallv(const struct call* c) {
 void layer_reduce_scatter(const struct call* c) {
   MPI_Reduce_scatter(c->in, c->out, c->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
 }
+
+void layer_ibarrier(const struct call* c) {
+  (void)c;
+  MPI_Ibarrier(MPI_COMM_WORLD, &request);
+}
+
+void layer_ibcast(const struct call* c) { MPI_Ibcast(c->out, c->count, MPI_DOUBLE, c->root, MPI_COMM_WORLD, &request); }
+
+void layer_ireduce(const struct call* c) {
+  MPI_Ireduce(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, c->root, MPI_COMM_WORLD, &request);
+}
+
+void layer_iallreduce(const struct call* c) {
+  MPI_Iallreduce(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+
+void layer_igather(const struct call* c) {
+  MPI_Igather(c->in, c->count, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, c->root, MPI_COMM_WORLD, &request);
+}
+
+void layer_iscatter(const struct call* c) {
+  MPI_Iscatter(c->in, c->count, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, c->root, MPI_COMM_WORLD, &request);
+}
+
+void layer_iallgather(const struct call* c) {
+  MPI_Iallgather(c->in, c->count, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, MPI_COMM_WORLD, &request);
+}
+
+void layer_ialltoall(const struct call* c) {
+  MPI_Ialltoall(c->in, c->count, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, MPI_COMM_WORLD, &request);
+}
+
+void layer_ireduce_scatter_block(const struct call* c) {
+  MPI_Ireduce_scatter_block(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+
+void layer_iscan(const struct call* c) {
+  MPI_Iscan(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+
+void layer_iexscan(const struct call* c) {
+  MPI_Iexscan(c->in, c->out, c->count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+
+void layer_igatherv(const struct call* c) {
+  MPI_Igatherv(c->in, c->count, MPI_DOUBLE, c->out, c->counts, c->offsets, MPI_DOUBLE, c->root, MPI_COMM_WORLD,
+               &request);
+}
+
+void layer_iscatterv(const struct call* c) {
+  MPI_Iscatterv(c->in, c->counts, c->offsets, MPI_DOUBLE, c->out, c->count, MPI_DOUBLE, c->root, MPI_COMM_WORLD,
+                &request);
+}
+
+void layer_iallgatherv(const struct call* c) {
+  MPI_Iallgatherv(c->in, c->count, MPI_DOUBLE, c->out, c->counts, c->offsets, MPI_DOUBLE, MPI_COMM_WORLD, &request);
+}
+
+void layer_ialltoallv(const struct call* c) {
+  MPI_Ialltoallv(c->in, c->counts, c->offsets, MPI_DOUBLE, c->out, c->counts, c->offsets, MPI_DOUBLE, MPI_COMM_WORLD,
+                 &request);
+}
+
+void layer_ireduce_scatter(const struct call* c) {
+  MPI_Ireduce_scatter(c->in, c->out, c->counts, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+}
+
+int layer_test(void) {
+  int done;
+  MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+  return done;
+}
+
+void layer_wait(void) { MPI_Wait(&request, MPI_STATUS_IGNORE); }

@@ -6,6 +6,7 @@
 #include "tutti/tutti.h"
 
 static tutti_group world;
+static tutti_request request;
 
 static void check(tutti_status status) {
   if (status == TUTTI_OK) return;
@@ -84,3 +85,76 @@ void layer_alltoallv(const struct call* c) {
 void layer_reduce_scatter(const struct call* c) {
   check(tutti_reduce_scatter(world, c->in, c->out, c->counts, TUTTI_FLOAT64, TUTTI_SUM));
 }
+
+void layer_ibarrier(const struct call* c) {
+  (void)c;
+  check(tutti_ibarrier(world, &request));
+}
+
+void layer_ibcast(const struct call* c) {
+  check(tutti_ibcast(world, c->out, c->count, TUTTI_FLOAT64, c->root, &request));
+}
+
+void layer_ireduce(const struct call* c) {
+  check(tutti_ireduce(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, c->root, &request));
+}
+
+void layer_iallreduce(const struct call* c) {
+  check(tutti_iallreduce(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, &request));
+}
+
+void layer_igather(const struct call* c) {
+  check(tutti_igather(world, c->in, c->out, c->count, TUTTI_FLOAT64, c->root, &request));
+}
+
+void layer_iscatter(const struct call* c) {
+  check(tutti_iscatter(world, c->in, c->out, c->count, TUTTI_FLOAT64, c->root, &request));
+}
+
+void layer_iallgather(const struct call* c) {
+  check(tutti_iallgather(world, c->in, c->out, c->count, TUTTI_FLOAT64, &request));
+}
+
+void layer_ialltoall(const struct call* c) {
+  check(tutti_ialltoall(world, c->in, c->out, c->count, TUTTI_FLOAT64, &request));
+}
+
+void layer_ireduce_scatter_block(const struct call* c) {
+  check(tutti_ireduce_scatter_block(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, &request));
+}
+
+void layer_iscan(const struct call* c) {
+  check(tutti_iscan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, &request));
+}
+
+void layer_iexscan(const struct call* c) {
+  check(tutti_iexscan(world, c->in, c->out, c->count, TUTTI_FLOAT64, TUTTI_SUM, &request));
+}
+
+void layer_igatherv(const struct call* c) {
+  check(tutti_igatherv(world, c->in, c->count, c->out, c->counts, c->offsets, TUTTI_FLOAT64, c->root, &request));
+}
+
+void layer_iscatterv(const struct call* c) {
+  check(tutti_iscatterv(world, c->in, c->counts, c->offsets, c->out, c->count, TUTTI_FLOAT64, c->root, &request));
+}
+
+void layer_iallgatherv(const struct call* c) {
+  check(tutti_iallgatherv(world, c->in, c->count, c->out, c->counts, c->offsets, TUTTI_FLOAT64, &request));
+}
+
+void layer_ialltoallv(const struct call* c) {
+  check(tutti_ialltoallv(world, c->in, c->counts, c->offsets, c->out, c->counts, c->offsets, TUTTI_FLOAT64, &request));
+}
+
+void layer_ireduce_scatter(const struct call* c) {
+  check(tutti_ireduce_scatter(world, c->in, c->out, c->counts, TUTTI_FLOAT64, TUTTI_SUM, &request));
+}
+
+int layer_test(void) {
+  int done = 0;
+  check(tutti_test(&request, &done));
+  return done;
+}
+
+void layer_wait(void) { check(tutti_wait(&request, -1)); }
