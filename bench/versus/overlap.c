@@ -61,9 +61,10 @@ static int begin_together(const struct overlap* o) {
 static double by_time(const struct overlap* o, int tests) {
   const double begin = now();
   o->buffers.collective->start(&o->buffers.call);
-  double inside = now() - begin;
+  const double started = now();
+  double inside = started - begin;
   for (int i = 1; i <= tests + 1; ++i) {
-    const double until = begin + o->latency * i / (tests + 1);
+    const double until = started + o->latency * i / (tests + 1);
     double time = now();
     while (time < until) time = now();
     i <= tests ? (void)layer_test() : layer_wait();

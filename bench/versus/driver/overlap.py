@@ -48,22 +48,21 @@ class Point:
         return 1 - best[0] / self.call_us if best and self.call_us else None
 
 
-def middle(values, statistic):
-    """Of what the rounds gave: their median, or on a machine that others load their best; None without any."""
+def middle(values):
+    """The median of what the rounds gave; None without any. (The best would not do: a difference of two times is small
+    where one of them was measured badly.)"""
     there = [value for value in values if value is not None]
-    if not there:
-        return None
-    return min(there) if statistic == "best" else statistics.median(there)
+    return statistics.median(there) if there else None
 
 
-def point_of(cell, size, series, statistic):
+def point_of(cell, size, series):
     """What the rounds say together; None when they say nothing."""
     rounds = list(series.points.get(size, {}).values())
-    us = middle([point["us"] for point in rounds], statistic)
+    us = middle([point["us"] for point in rounds])
     if us is None:
         return None
     overhead = {
-        scheme: [middle(column, statistic) for column in zip(*(point[f"{scheme}_median_us"] for point in rounds))]
+        scheme: [middle(column) for column in zip(*(point[f"{scheme}_median_us"] for point in rounds))]
         for scheme in SCHEMES
     }
     return Point(
@@ -73,7 +72,7 @@ def point_of(cell, size, series, statistic):
         series.library.name,
         series.setting.name,
         us,
-        middle([point["work_us"] for point in rounds], statistic),
+        middle([point["work_us"] for point in rounds]),
         tuple(rounds[0]["tests"]),
         overhead,
     )
@@ -84,7 +83,7 @@ def combine(run):
     made = []
     for cell, every in run.series.items():
         for size in sorted({size for series in every for size in series.points}):
-            points = [point_of(cell, size, series, run.options.statistic) for series in every]
+            points = [point_of(cell, size, series) for series in every]
             there = [point for point in points if point]
             for point in there:
                 call_us = min(other.us for other in there if other.library == point.library)
@@ -138,7 +137,7 @@ used {before:.2f} of the machine's cores before, and {after:.2f} after. Each sam
 Results were checked first, of the blocking and the started form, on every rank. **call**: the blocking call.
 **time N**: started, then computed until as much time had passed, tested N times meanwhile, waited: the time inside the
 calls. **fixed N**: the same with an amount of work that alone takes as long as the call: the time of everything, less
-that of the work alone. The slowest rank's, the median over samples, and {statistic}.
+that of the work alone. The slowest rank's, the median over samples and rounds.
 **hidden**: 1 - the best of fixed / the library's blocking call, in its better setting; **hidden by time**: the same by
 the other scheme, which does not see what a thread takes from the work. How to read them: [overlap.md]({docs})."""
 
@@ -153,7 +152,6 @@ def method(run, facts):
         before=facts["foreign_load"],
         after=facts["foreign_after"],
         start="at an agreed time" if options.scheme == "window" else "behind a barrier",
-        statistic="the best of the rounds" if options.statistic == "best" else "the median over rounds",
         docs="../overlap.md",
     )
 
