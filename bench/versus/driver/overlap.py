@@ -98,7 +98,9 @@ def headings(points):
 
 
 def share(value):
-    return "-" if value is None else f"{value:.0%}"
+    if value is None:
+        return "-"
+    return f"{value:.0%}" if value > -10 else "< -1000%"
 
 
 def cells(point):
