@@ -13,6 +13,8 @@ barrier       -      -      board_tree
 barrier       -      -      dissemination
 bcast         96     -      board
 bcast         8K     -      board_pipeline
+bcast         1M     2      single_copy
+bcast         -      2      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
 bcast         32K    -      binomial
@@ -39,7 +41,8 @@ allreduce     -      -      ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
 gather        4K     2      board_pipeline
-gather        -      2      single_copy
+gather        1M     2      single_copy
+gather        -      2      board_pipeline
 gather        16K    -      board_pipeline
 gather        -      -      single_copy
 gather        -      -      board_pipeline
@@ -58,7 +61,7 @@ scatter       -      -      linear
 scatterv      -      -      board
 scatterv      -      -      linear
 allgather     96     32     board
-allgather     2K     2      board_pipeline
+allgather     4K     2      board_pipeline
 allgather     -      2      single_copy
 allgather     16K    -      board_pipeline
 allgather     -      -      single_copy
@@ -113,7 +116,7 @@ scan          16K    -      recursive_doubling
 scan          -      -      chain
 exscan        96     -      board
 exscan        4K     2      board_pipeline
-exscan        -      2      single_copy
+exscan        1M     2      single_copy
 exscan        -      8      board_pipeline
 exscan        64K    -      board_pipeline
 exscan        -      -      single_copy
