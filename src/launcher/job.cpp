@@ -164,14 +164,22 @@ void Job::on_timeout() {
 
 void Job::reap() {
   std::vector<std::pair<Rank, End>> ended;
-  for (Rank rank = 0; rank < options_.ranks; ++rank) {
-    siginfo_t info{};
-    // The zombie stays until the end of the job: its number must not come to mean another process group.
-    if (!child(rank).running ||
-        waitid(P_PID, static_cast<id_t>(child(rank).pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 || info.si_pid == 0)
-      continue;
-    ended.push_back({rank, End{info.si_code != CLD_EXITED, info.si_code == CLD_DUMPED, info.si_status}});
-  }
+  std::vector<bool> seen(static_cast<std::size_t>(options_.ranks));
+  // Until there is none: a rank may end because of one that ended just after we had looked at it.
+  std::size_t known = 0;
+  do {
+    known = ended.size();
+    for (Rank rank = 0; rank < options_.ranks; ++rank) {
+      siginfo_t info{};
+      // The zombie stays until the end of the job: its number must not come to mean another process group.
+      if (!child(rank).running || seen[static_cast<std::size_t>(rank)] ||
+          waitid(P_PID, static_cast<id_t>(child(rank).pid), &info, WEXITED | WNOHANG | WNOWAIT) != 0 ||
+          info.si_pid == 0)
+        continue;
+      seen[static_cast<std::size_t>(rank)] = true;
+      ended.push_back({rank, End{info.si_code != CLD_EXITED, info.si_code == CLD_DUMPED, info.si_status}});
+    }
+  } while (ended.size() > known);
   // Several may have ended since we looked. One that was killed is rather the cause than one that exited.
   std::ranges::stable_sort(ended, {}, [](const auto& entry) { return entry.second.killed ? 0 : 1; });
   for (const auto& [rank, end] : ended) rank_ended(rank, end);
