@@ -48,7 +48,8 @@ static inline tutti_slice tutti_plan_out(int64_t offset, int64_t count) {
 }
 
 /* Where the incoming operand of a reduction stands: left of what is there (it is of lower ranks), or right of it. */
-typedef enum tutti_side { TUTTI_LEFT = 0, TUTTI_RIGHT = 1 } tutti_side;
+typedef int32_t tutti_side;
+enum { TUTTI_LEFT = 0, TUTTI_RIGHT = 1 };
 /* No operation: of plans that combine nothing. */
 static const tutti_op TUTTI_NO_OP = {0, 1, NULL, NULL};
 

@@ -37,9 +37,10 @@ double positive(const Json& value) {
 }
 
 Count size_from(const Json& value, Count most) {
-  const auto number = value.get<Count>();
-  if (number < 0 || number > most) throw Error(Cause::usage, "a size or a number of ranks is out of range");
-  return number;
+  const auto number = value.get<double>();  // which 1e99 is, and no Count
+  if (!(number >= 0 && number <= static_cast<double>(most)) || number != std::floor(number))
+    throw Error(Cause::usage, "a size or a number of ranks is out of range");
+  return static_cast<Count>(number);
 }
 
 std::vector<double> times_from(const Json& json) {
