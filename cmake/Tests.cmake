@@ -1,8 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # How a test, a fuzz target and a benchmark are declared.
 
-# `ninja sanitize_tests` builds what `make sanitize` runs: the tests that carry the label "sanitize".
-add_custom_target(sanitize_tests)
+# What `make sanitize` builds: the tests with the label "sanitize", and those of ASan and UBSan alone beside them.
+add_custom_target(tsan_tests)
+add_custom_target(asan_tests)
+add_dependencies(asan_tests tsan_tests)
 
 # tutti_test(name SOURCES files... ROOMS rooms... [LIBRARIES libraries...] [TIMEOUT seconds] [LABELS labels...] [PARALLEL])
 # One GoogleTest program, one ctest entry. It runs alone, unless PARALLEL says that neither its processes nor its
@@ -26,8 +28,10 @@ function(tutti_test name)
   if(TEST_LABELS)
     set_tests_properties(${name} PROPERTIES LABELS "${TEST_LABELS}")
   endif()
-  if("${TEST_LABELS}" MATCHES sanitize)
-    add_dependencies(sanitize_tests test_${name})
+  if("sanitize" IN_LIST TEST_LABELS)
+    add_dependencies(tsan_tests test_${name})
+  elseif("sanitize-asan" IN_LIST TEST_LABELS)
+    add_dependencies(asan_tests test_${name})
   endif()
 endfunction()
 

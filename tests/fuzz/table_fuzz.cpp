@@ -10,6 +10,15 @@ namespace {
 
 using namespace tutti;
 
+/// A line that is written as a table has it is read back as the same line.
+void write(const tune::Table& table) {
+  for (const tune::Table::Line& line : table.lines()) {
+    const std::string text = tune::text_of(line);
+    const tune::Table again = tune::Table::parse(text + "\n");
+    if (again.lines().size() != 1 || tune::text_of(again.lines().front()) != text) std::abort();
+  }
+}
+
 /// Whatever a table says, what it chooses can be used.
 void choose(const tune::Table& table) {
   for (const Rank size : {1, 2, 5, 8})
@@ -40,7 +49,9 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     std::string lines = tune::lines_of(text.substr(0, at));
     tune::Table::parse(lines);
     lines += text.substr(std::min(at + cut.size(), text.size()));
-    choose(tune::Table::parse(lines));
+    const tune::Table table = tune::Table::parse(lines);
+    write(table);
+    choose(table);
   } catch (const Error& error) {
     if (error.cause() != Cause::usage) std::abort();
   }

@@ -14,7 +14,8 @@ from conftest import ROOT, run
 def wheel(tmp_path_factory):
     place = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation")
-    run(*pip, "--wheel-dir", place, ROOT)
+    # With the warnings of the build under test, so that ccache has most of its objects already.
+    run(*pip, "--config-settings=cmake.define.TUTTI_WERROR=ON", "--wheel-dir", place, ROOT)
     (found,) = place.iterdir()
     return found
 
