@@ -446,7 +446,7 @@ class TUTTI_API Group {
   template <class In, class Out, class Reduce>
   static Call plan_call(const Plan& plan, const In& in, Out&& out, const Reduce& op, const Options& options);
   Plan kept_plan(std::string_view key) const;
-  Plan keep_plan(std::string_view key, Plan plan) const;
+  Plan keep_plan(std::string_view key, const Plan& plan) const;
   template <class In, class Out, class Reduce>
   Call reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Rank root, const Options& options) const;
   template <class In, class T>

@@ -87,7 +87,7 @@ void Group::run(const Call& call) const {
 }
 
 Plan Group::kept_plan(std::string_view key) const { return of(member_).kept_plan(key); }
-Plan Group::keep_plan(std::string_view key, Plan plan) const { return of(member_).keep_plan(key, std::move(plan)); }
+Plan Group::keep_plan(std::string_view key, const Plan& plan) const { return of(member_).keep_plan(key, plan); }
 
 Request Group::start_send(const void* data, Count count, Type type, std::size_t element, Rank to, std::uint32_t tag,
                           const void* site, const Layout* layout) const {

@@ -205,9 +205,9 @@ Plan Member::kept_plan(std::string_view key) {
   return found == plans_.end() ? Plan() : found->second;
 }
 
-Plan Member::keep_plan(std::string_view key, Plan plan) {
+Plan Member::keep_plan(std::string_view key, const Plan& plan) {
   const std::lock_guard lock(plans_lock_);
-  return plans_.try_emplace(std::string(key), std::move(plan)).first->second;
+  return plans_.try_emplace(std::string(key), plan).first->second;
 }
 
 void Member::attach(std::shared_ptr<const Topology> topology) {

@@ -102,7 +102,7 @@ class Member : public std::enable_shared_from_this<Member> {
 
   /// The user's plans that are kept for this group; from any thread. `keep` returns what is kept by then.
   Plan kept_plan(std::string_view key);
-  Plan keep_plan(std::string_view key, Plan plan);
+  Plan keep_plan(std::string_view key, const Plan& plan);
 
   /// Gives a new group its neighbours.
   void attach(std::shared_ptr<const Topology> topology);
