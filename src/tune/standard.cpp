@@ -12,9 +12,10 @@ barrier       -      32     board
 barrier       -      -      board_tree
 barrier       -      -      dissemination
 bcast         96     -      board
-bcast         8K     -      board_pipeline
+bcast         8K     2      board_pipeline
 bcast         1M     2      single_copy
 bcast         -      2      board_pipeline
+bcast         1M     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
 bcast         32K    -      binomial
@@ -23,7 +24,8 @@ reduce        96     -      board
 reduce        8K     2      board_pipeline
 reduce        512K   2      single_copy
 reduce        -      2      board_pipeline
-reduce        64K    -      board_pipeline
+reduce        1M     4      board_pipeline
+reduce        128K   -      board_pipeline
 reduce        -      -      single_copy_shared
 reduce        -      -      board_pipeline
 reduce        32K    -      binomial
@@ -33,7 +35,7 @@ allreduce     96     -      board_tree
 allreduce     4K     2      board_large
 allreduce     512K   2      single_copy_whole
 allreduce     16K    8      board_large
-allreduce     128K   -      board_pipeline
+allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
@@ -43,7 +45,7 @@ gather        96     -      board
 gather        4K     2      board_pipeline
 gather        1M     2      single_copy
 gather        -      2      board_pipeline
-gather        16K    -      board_pipeline
+gather        32K    -      board_pipeline
 gather        -      -      single_copy
 gather        -      -      board_pipeline
 gather        4K     -      binomial
@@ -63,7 +65,7 @@ scatterv      -      -      linear
 allgather     96     32     board
 allgather     4K     2      board_pipeline
 allgather     -      2      single_copy
-allgather     16K    -      board_pipeline
+allgather     128K   -      board_pipeline
 allgather     -      -      single_copy
 allgather     -      -      board_pipeline
 allgather     4K     -      bruck
@@ -72,9 +74,8 @@ allgatherv    -      -      board
 allgatherv    -      -      ring
 alltoall      96     32     board
 alltoall      4K     2      board_pipeline
-alltoall      8K     4      board_pipeline
-alltoall      -      4      single_copy
-alltoall      8K     -      board_pipeline
+alltoall      -      2      single_copy
+alltoall      16K    -      board_pipeline
 alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
 alltoall      256    -      bruck
@@ -108,7 +109,9 @@ reduce_scatter 32K   -      recursive_halving
 reduce_scatter -     -      ring
 reduce_scatter -     -      pairwise
 scan          96     -      board
-scan          -      8      board_pipeline
+scan          -      2      board_pipeline
+scan          1M     4      board_pipeline
+scan          512K   8      board_pipeline
 scan          64K    -      board_pipeline
 scan          -      -      single_copy
 scan          -      -      board_pipeline
@@ -117,7 +120,9 @@ scan          -      -      chain
 exscan        96     -      board
 exscan        4K     2      board_pipeline
 exscan        1M     2      single_copy
-exscan        -      8      board_pipeline
+exscan        -      2      board_pipeline
+exscan        2M     4      board_pipeline
+exscan        1M     8      board_pipeline
 exscan        64K    -      board_pipeline
 exscan        -      -      single_copy
 exscan        -      -      board_pipeline

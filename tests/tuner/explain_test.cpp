@@ -20,18 +20,18 @@ std::string change(const Explanation& explanation, const std::string& when) {
 }
 
 TEST(Explain, WithoutMeasurements) {
-  const Explanation found = explain({Kind::bcast, 8192, 4, true, true}, "", standard, nullptr);
+  const Explanation found = explain({Kind::bcast, 1 << 20, 4, true, true}, "", standard, nullptr);
   EXPECT_EQ(found.algorithm, "board_pipeline");
-  EXPECT_EQ(found.line, "bcast 8K - board_pipeline");
+  EXPECT_EQ(found.line, "bcast 1M - board_pipeline");
   EXPECT_EQ(found.origin, "standard");
   EXPECT_EQ(found.measured, nullptr);
   EXPECT_NE(found.text().find("tutti tune bcast -n 4"), std::string::npos);
-  EXPECT_EQ(change(found, "from 8200 bytes"), "single_copy");
+  EXPECT_EQ(change(found, "from 1048584 bytes"), "single_copy");
   EXPECT_EQ(change(found, "up to 96 bytes"), "board");
 }
 
 TEST(Explain, WhatWouldChangeIt) {
-  const Explanation large = explain({Kind::bcast, 1 << 20, 4, true, true}, "", standard, nullptr);
+  const Explanation large = explain({Kind::bcast, 1 << 21, 4, true, true}, "", standard, nullptr);
   EXPECT_EQ(change(large, "without single copy"), "board_pipeline");
   const tune::Source ring{"allreduce - 6 ring\nallreduce - 6 rabenseifner\n", "own", "TUTTI_TABLE names it", ""};
   const Explanation found = explain({Kind::allreduce, 8, 4, true, true}, "", ring, nullptr);
