@@ -27,7 +27,7 @@ void take_block(Writer& b, const Shape& shape, board::Ring ring, const board::St
 plan::Plan board::scatter(const Shape& shape, Ring ring) {
   Writer b(shape);
   const bool root = shape.rank == shape.root;
-  if (root && shape.size == 1) keep_own_block(b, shape);
+  if (shape.size == 1) keep_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   const Stream stream(shape, ring);
   b.use(ring, stream.cells());
