@@ -3,6 +3,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "check.h"
 
@@ -108,7 +109,7 @@ static void check_looks(tutti_group group, int32_t size, int64_t count) {
   CHECK_OK(tutti_plan_check_as(plans, (size_t)size, "allreduce", count, 0));
   CHECK_FAILS(TUTTI_USAGE, tutti_plan_check_as(plans, (size_t)size, "alltogether", count, 0));
   if (size > 1) CHECK_FAILS(TUTTI_USAGE, tutti_plan_check_as(plans, (size_t)size, "scan", count, 0));
-  sprintf(file, "tutti_plan_%d.svg", (int)tutti_rank(group));
+  sprintf(file, "tutti_plan_%ld_%d.svg", (long)getpid(), (int)tutti_rank(group));
   CHECK_OK(tutti_plan_draw(plans, (size_t)size, file));
   picture = fopen(file, "r");
   CHECK(picture != NULL && fgetc(picture) == '<');
