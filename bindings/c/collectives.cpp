@@ -26,8 +26,7 @@ std::uint64_t blocks_before(Rank rank, Count count) {
 }
 
 [[noreturn]] void refuse_in_place(const Call& call) {
-  refuse(std::string(base::name(call.kind)) +
-         ": TUTTI_IN_PLACE is for the root alone; pass a buffer on the other ranks");
+  refuse(std::string(name_of(call.kind)) + ": TUTTI_IN_PLACE is for the root alone; pass a buffer on the other ranks");
 }
 
 /// Sets input and output. `own`: where this rank's contribution lies in `out` when it is in place.
@@ -109,7 +108,7 @@ std::span<const Count> per_rank(tutti_group group, const int64_t* numbers) {
 }
 
 std::span<const Count> needed_per_rank(tutti_group group, const Call& call, const int64_t* counts) {
-  if (counts == nullptr) refuse(std::string(base::name(call.kind)) + ": counts is NULL; pass one number per rank");
+  if (counts == nullptr) refuse(std::string(name_of(call.kind)) + ": counts is NULL; pass one number per rank");
   return per_rank(group, counts);
 }
 
@@ -204,7 +203,7 @@ void tutti::c::check_buffers(const Call& call, tutti_group group) {
   }
   if (call.kind == Kind::reduce || call.kind == Kind::gather || call.kind == Kind::gatherv) writes = root;
   const auto missing = [&](const char* which) {
-    refuse(std::string(base::name(call.kind)) + ": " + which + " is NULL; pass a buffer");
+    refuse(std::string(name_of(call.kind)) + ": " + which + " is NULL; pass a buffer");
   };
   if (reads && sent > 0 && call.input == nullptr) missing("in");
   if (writes && received > 0 && call.output == nullptr) missing(call.kind == Kind::bcast ? "buffer" : "out");

@@ -11,7 +11,7 @@ namespace {
 
 Kind kind_named(std::string_view collective) {
   for (int i = 0; i < kinds; ++i)
-    if (base::name(static_cast<Kind>(i)) == collective) return static_cast<Kind>(i);
+    if (name_of(static_cast<Kind>(i)) == collective) return static_cast<Kind>(i);
   refuse("there is no collective \"" + std::string(collective) + "\"; say \"allreduce\", \"bcast\" and the like");
 }
 

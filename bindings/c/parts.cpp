@@ -33,7 +33,7 @@ Partners partners_of(const Group& group, Kind kind) {
 
 std::vector<Part> parts_of(Kind kind, const Side& side, std::size_t partners) {
   if (side.layouts == nullptr && partners > 0)
-    refuse(std::string(base::name(kind)) + ": the layouts are NULL; pass one for each block");
+    refuse(std::string(name_of(kind)) + ": the layouts are NULL; pass one for each block");
   std::vector<Part> parts(partners);
   for (std::size_t i = 0; i < partners; ++i) {
     if (side.offsets != nullptr) parts[i].offset = side.offsets[i];
@@ -52,7 +52,7 @@ tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const
     std::vector<Part> sent;
     const bool in_place = in == TUTTI_IN_PLACE;
     if (in_place && kind != Kind::alltoallw)
-      refuse(std::string(base::name(kind)) + ": it cannot work in place; pass separate buffers");
+      refuse(std::string(name_of(kind)) + ": it cannot work in place; pass separate buffers");
     if (!in_place) sent = parts_of(kind, send, partners.to);
     PartsCall made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners.from));
     work(handle.group, made.call(handle.algorithms[static_cast<std::size_t>(kind)], caller));

@@ -197,7 +197,7 @@ tutti_status tutti_plan_check_as(const tutti_plan* plans, size_t n, const char* 
     const std::string name = collective == nullptr ? "" : collective;
     Purpose purpose{.count = count, .root = root};
     int kind = 0;
-    while (kind < kinds && base::name(static_cast<Kind>(kind)) != name) ++kind;
+    while (kind < kinds && name_of(static_cast<Kind>(kind)) != name) ++kind;
     purpose.kind = static_cast<Kind>(kind);
     if (kind == kinds) refuse("tutti_plan_check_as: no collective \"" + name + "\"; pass a name such as \"allreduce\"");
     expect(check(plans_of(plans, n), purpose));

@@ -82,7 +82,7 @@ void tutti::c::check_neighbor_buffers(const Call& call, tutti_group group) {
   const bool sends = graph.degree_out() > 0 && (call.count > 0 || some_positive(call.send_counts));
   const bool receives = graph.degree_in() > 0 && (call.count > 0 || some_positive(call.recv_counts));
   if ((sends && call.input == nullptr) || (receives && call.output == nullptr))
-    refuse(std::string(base::name(call.kind)) + ": " + (sends && call.input == nullptr ? "in" : "out") +
+    refuse(std::string(name_of(call.kind)) + ": " + (sends && call.input == nullptr ? "in" : "out") +
            " is NULL; pass a buffer");
 }
 

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "prepared.hpp"
 
-#include <array>
 #include <numeric>
 #include <string_view>
 #include <utility>
@@ -11,37 +10,6 @@
 namespace tutti::python {
 
 namespace nb = nanobind;
-
-namespace {
-
-constexpr std::array<std::string_view, operations> names = {"barrier",
-                                                            "bcast",
-                                                            "reduce",
-                                                            "allreduce",
-                                                            "gather",
-                                                            "gatherv",
-                                                            "scatter",
-                                                            "scatterv",
-                                                            "allgather",
-                                                            "allgatherv",
-                                                            "alltoall",
-                                                            "alltoallv",
-                                                            "reduce_scatter_block",
-                                                            "reduce_scatter",
-                                                            "scan",
-                                                            "exscan",
-                                                            "alltoallw",
-                                                            "neighbor_allgather",
-                                                            "neighbor_allgatherv",
-                                                            "neighbor_alltoall",
-                                                            "neighbor_alltoallv",
-                                                            "neighbor_alltoallw",
-                                                            "sparse_exchange",
-                                                            "plan"};
-
-}  // namespace
-
-std::string_view name_of(Kind kind) { return names.at(static_cast<std::size_t>(kind)); }
 
 Prepared::Prepared(const Group& group, Arguments arguments)
     : arguments_(std::move(arguments)), rank_(group.rank()), size_(group.size()) {

@@ -19,9 +19,6 @@
 
 namespace tutti::python {
 
-/// "allreduce".
-std::string_view name_of(Kind kind);
-
 /// A reduction as Python holds it. `apply(lower, higher)` combines two memoryviews of bytes into the second.
 struct Operation {
   Op op = Op::none;

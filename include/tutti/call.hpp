@@ -6,6 +6,7 @@
 #include <span>
 #include <string_view>
 
+#include "tutti/export.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti {
@@ -45,6 +46,9 @@ enum class Kind : std::uint8_t {
 };
 inline constexpr int kinds = 22;              ///< Those that have algorithms.
 inline constexpr int operations = kinds + 2;  ///< With sparse_exchange and plan.
+
+/// "allreduce"; "unknown" of a number that is none of theirs.
+TUTTI_API std::string_view name_of(Kind kind);
 
 /// Whether sums of floating-point numbers are rounded once, and over what.
 enum class Exactness : std::uint8_t {

@@ -50,7 +50,6 @@ constexpr std::array<std::string_view, operations> collectives = {"barrier",
 
 std::string_view name(Type type) { return entry(types, type); }
 std::string_view name(Op op) { return entry(ops, op); }
-std::string_view name(Kind kind) { return entry(collectives, kind); }
 
 Label label_of(std::string_view name) {
   Label label{};
@@ -68,13 +67,13 @@ std::string text_of(const Label& label) {
 }
 
 std::string name(Kind kind, const Label& label) {
-  return std::string(name(kind)) + (kind == Kind::plan ? " " + text_of(label) : "");
+  return std::string(name_of(kind)) + (kind == Kind::plan ? " " + text_of(label) : "");
 }
 
 std::string call_text(std::uint64_t call, Count count, std::string_view by) {
   const auto op = static_cast<Op>(static_cast<std::uint8_t>(call >> 16));
   const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(call));
-  std::string text(name(kind));
+  std::string text(name_of(kind));
   text += kind == Kind::plan ? " " + std::string(by) + "(" : "(" + std::to_string(count) + " x ";
   text += name(static_cast<Type>(static_cast<std::uint8_t>(call >> 8)));
   const auto exact = static_cast<Exactness>(static_cast<std::uint8_t>(call >> 24));
@@ -100,3 +99,5 @@ std::string list_ranks(std::span<const Rank> ascending) {
 }
 
 }  // namespace tutti::base
+
+std::string_view tutti::name_of(Kind kind) { return base::entry(base::collectives, kind); }

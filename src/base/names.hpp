@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How types, operations and collectives are called in messages.
+// How types and operations are called in messages. Collectives: tutti/call.hpp.
 #pragma once
 
 #include <array>
@@ -15,7 +15,6 @@ namespace tutti::base {
 
 std::string_view name(Type type);
 std::string_view name(Op op);
-std::string_view name(Kind kind);
 
 /// The name of a user's plan, as records have it: 16 characters, zeros after its end.
 using Label = std::array<std::uint64_t, 2>;

@@ -103,7 +103,6 @@ struct Problem {
 
 struct Collective {
   Kind kind;
-  std::string_view name;
   std::string_view sentence;
   bool rooted, reduces, varying;  ///< has a root; has an operation; is a v-form
   plan::Contract (*contract)(const Problem&);

@@ -14,43 +14,35 @@ namespace {
 constexpr bool rooted = true, reduces = true, varying = true, no = false;
 
 constexpr Collective collectives[kinds] = {
-    {Kind::barrier, "barrier", "Nobody leaves before everybody has come.", no, no, no, &barrier::contract},
-    {Kind::bcast, "bcast", "The root's data reaches everybody.", rooted, no, no, &bcast::contract},
-    {Kind::reduce, "reduce", "Everybody's data is combined at the root.", rooted, reduces, no, &reduce::contract},
-    {Kind::allreduce, "allreduce", "Everybody's data is combined everywhere.", no, reduces, no, &allreduce::contract},
-    {Kind::gather, "gather", "Blocks of one size are collected at the root.", rooted, no, no, &gather::contract},
-    {Kind::gatherv, "gatherv", "Blocks of any size are collected at the root.", rooted, no, varying,
-     &gatherv::contract},
-    {Kind::scatter, "scatter", "The root hands everybody a block of one size.", rooted, no, no, &scatter::contract},
-    {Kind::scatterv, "scatterv", "The root hands everybody a block of any size.", rooted, no, varying,
-     &scatterv::contract},
-    {Kind::allgather, "allgather", "Blocks of one size are collected everywhere.", no, no, no, &allgather::contract},
-    {Kind::allgatherv, "allgatherv", "Blocks of any size are collected everywhere.", no, no, varying,
-     &allgatherv::contract},
-    {Kind::alltoall, "alltoall", "Everybody hands everybody a block of one size.", no, no, no, &alltoall::contract},
-    {Kind::alltoallv, "alltoallv", "Everybody hands everybody a block of any size.", no, no, varying,
-     &alltoallv::contract},
-    {Kind::reduce_scatter_block, "reduce_scatter_block",
-     "Everybody's data is combined; everybody gets a block of one size.", no, reduces, no,
+    {Kind::barrier, "Nobody leaves before everybody has come.", no, no, no, &barrier::contract},
+    {Kind::bcast, "The root's data reaches everybody.", rooted, no, no, &bcast::contract},
+    {Kind::reduce, "Everybody's data is combined at the root.", rooted, reduces, no, &reduce::contract},
+    {Kind::allreduce, "Everybody's data is combined everywhere.", no, reduces, no, &allreduce::contract},
+    {Kind::gather, "Blocks of one size are collected at the root.", rooted, no, no, &gather::contract},
+    {Kind::gatherv, "Blocks of any size are collected at the root.", rooted, no, varying, &gatherv::contract},
+    {Kind::scatter, "The root hands everybody a block of one size.", rooted, no, no, &scatter::contract},
+    {Kind::scatterv, "The root hands everybody a block of any size.", rooted, no, varying, &scatterv::contract},
+    {Kind::allgather, "Blocks of one size are collected everywhere.", no, no, no, &allgather::contract},
+    {Kind::allgatherv, "Blocks of any size are collected everywhere.", no, no, varying, &allgatherv::contract},
+    {Kind::alltoall, "Everybody hands everybody a block of one size.", no, no, no, &alltoall::contract},
+    {Kind::alltoallv, "Everybody hands everybody a block of any size.", no, no, varying, &alltoallv::contract},
+    {Kind::reduce_scatter_block, "Everybody's data is combined; everybody gets a block of one size.", no, reduces, no,
      &reduce_scatter_block::contract},
-    {Kind::reduce_scatter, "reduce_scatter", "Everybody's data is combined; everybody gets a block of any size.", no,
-     reduces, varying, &reduce_scatter::contract},
-    {Kind::scan, "scan", "Everybody gets the data combined of all ranks up to itself.", no, reduces, no,
-     &scan::contract},
-    {Kind::exscan, "exscan", "Everybody gets the data combined of all ranks before itself.", no, reduces, no,
-     &exscan::contract},
-    {Kind::alltoallw, "alltoallw", "Everybody hands everybody a block of any size, type and layout.", no, no, varying,
+    {Kind::reduce_scatter, "Everybody's data is combined; everybody gets a block of any size.", no, reduces, varying,
+     &reduce_scatter::contract},
+    {Kind::scan, "Everybody gets the data combined of all ranks up to itself.", no, reduces, no, &scan::contract},
+    {Kind::exscan, "Everybody gets the data combined of all ranks before itself.", no, reduces, no, &exscan::contract},
+    {Kind::alltoallw, "Everybody hands everybody a block of any size, type and layout.", no, no, varying,
      &alltoallw::contract},
-    {Kind::neighbor_allgather, "neighbor_allgather", "Blocks of one size are collected from all neighbours.", no, no,
-     no, &neighbor_allgather::contract},
-    {Kind::neighbor_allgatherv, "neighbor_allgatherv", "Blocks of any size are collected from all neighbours.", no, no,
-     varying, &neighbor_allgatherv::contract},
-    {Kind::neighbor_alltoall, "neighbor_alltoall", "Everybody hands each neighbour a block of one size.", no, no, no,
+    {Kind::neighbor_allgather, "Blocks of one size are collected from all neighbours.", no, no, no,
+     &neighbor_allgather::contract},
+    {Kind::neighbor_allgatherv, "Blocks of any size are collected from all neighbours.", no, no, varying,
+     &neighbor_allgatherv::contract},
+    {Kind::neighbor_alltoall, "Everybody hands each neighbour a block of one size.", no, no, no,
      &neighbor_alltoall::contract},
-    {Kind::neighbor_alltoallv, "neighbor_alltoallv", "Everybody hands each neighbour a block of any size.", no, no,
-     varying, &neighbor_alltoallv::contract},
-    {Kind::neighbor_alltoallw, "neighbor_alltoallw",
-     "Everybody hands each neighbour a block of any size, type and layout.", no, no, varying,
+    {Kind::neighbor_alltoallv, "Everybody hands each neighbour a block of any size.", no, no, varying,
+     &neighbor_alltoallv::contract},
+    {Kind::neighbor_alltoallw, "Everybody hands each neighbour a block of any size, type and layout.", no, no, varying,
      &neighbor_alltoallw::contract},
 };
 
@@ -87,7 +79,7 @@ const Algorithm* find(Kind kind, std::string_view name) {
 }
 
 const Collective* find(std::string_view name) {
-  const auto* found = std::ranges::find(collectives, name, &Collective::name);
+  const auto* found = std::ranges::find(collectives, name, [](const Collective& one) { return name_of(one.kind); });
   return found == std::end(collectives) ? nullptr : found;
 }
 

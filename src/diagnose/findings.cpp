@@ -269,7 +269,7 @@ std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {
     for (const Member& member : group->members)
       if (const Called* called = member.find(wait.sequence); called != nullptr && called->kind() == kind)
         return called->name();
-  return std::string(base::name(kind));
+  return std::string(name_of(kind));
 }
 
 std::string describe(const host::Wait& wait, const Snapshot& snapshot) {

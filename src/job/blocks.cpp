@@ -22,7 +22,7 @@ std::string block(const Call& call, std::size_t at) {
 }
 
 [[noreturn]] void refuse(const Call& call, const std::string& text) {
-  throw Error(Cause::usage, std::string(base::name(call.kind)) + ": " + text);
+  throw Error(Cause::usage, std::string(name_of(call.kind)) + ": " + text);
 }
 
 /// Whether block b begins where nothing of block a is. Numbers below zero are left to the planner.

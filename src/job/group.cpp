@@ -106,7 +106,7 @@ void Group::finish(Request request) const { of(member_).finish(std::move(request
 
 void Group::expect_length(Kind kind, const char* which, Count length, Count needed) {
   if (length == needed) return;
-  throw Error(Cause::usage, std::string(base::name(kind)) + ": `" + which + "` has " + std::to_string(length) +
+  throw Error(Cause::usage, std::string(name_of(kind)) + ": `" + which + "` has " + std::to_string(length) +
                                 " elements and must have " + std::to_string(needed));
 }
 
@@ -118,7 +118,7 @@ void Group::expect_blocks(Kind kind, const char* which, Count length, std::span<
   for (std::size_t r = 0; r < ranks; ++r) {
     const Count offset = offsets.empty() ? next : offsets[r];
     if (counts[r] < 0 || offset < 0 || offset > length || counts[r] > length - offset)
-      throw Error(Cause::usage, std::string(base::name(kind)) + ": the block of rank " + std::to_string(r) + ", " +
+      throw Error(Cause::usage, std::string(name_of(kind)) + ": the block of rank " + std::to_string(r) + ", " +
                                     std::to_string(counts[r]) + " elements at " + std::to_string(offset) +
                                     ", does not lie in `" + which + "`, which has " + std::to_string(length) +
                                     " elements");

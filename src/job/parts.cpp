@@ -35,9 +35,9 @@ void PartsCall::expect_inside(const char* which, std::span<const Part> parts, st
     const Layout& layout = parts[i].layout;
     const Count begin = parts[i].offset + layout.begin(), end = parts[i].offset + layout.end();
     if (layout.size() > 0 && (begin < 0 || end > static_cast<Count>(bytes)))
-      throw Error(Cause::usage, std::string(base::name(call_.kind)) + ": part " + std::to_string(i) +
-                                    " touches bytes " + std::to_string(begin) + " to " + std::to_string(end) +
-                                    ", outside `" + which + "`, which has " + std::to_string(bytes) + " bytes");
+      throw Error(Cause::usage, std::string(name_of(call_.kind)) + ": part " + std::to_string(i) + " touches bytes " +
+                                    std::to_string(begin) + " to " + std::to_string(end) + ", outside `" + which +
+                                    "`, which has " + std::to_string(bytes) + " bytes");
   }
 }
 

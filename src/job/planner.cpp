@@ -108,7 +108,7 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
 
 void Planner::refuse(const Call& call, const std::string& text) const {
   const std::string name = call.plan == nullptr ? "" : " " + call.plan->name;
-  throw Error(Cause::usage, std::string(base::name(call.kind)) + name + " on group " + group_ + ", rank " +
+  throw Error(Cause::usage, std::string(name_of(call.kind)) + name + " on group " + group_ + ", rank " +
                                 std::to_string(rank_) + ": " + text);
 }
 

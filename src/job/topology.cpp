@@ -120,7 +120,7 @@ void Graph::expect_room(Kind kind, const char* which, Count length, std::span<co
   for (std::size_t slot = 0; slot < counts.size(); ++slot) {
     const Count offset = offsets.empty() ? next : offsets[slot];
     if (counts[slot] < 0 || offset < 0 || offset > length || counts[slot] > length - offset)
-      refuse(std::string(base::name(kind)) + ": the block of neighbour " + std::to_string(slot) + ", " +
+      refuse(std::string(name_of(kind)) + ": the block of neighbour " + std::to_string(slot) + ", " +
              std::to_string(counts[slot]) + " elements at " + std::to_string(offset) + ", does not lie in `" + which +
              "`, which has " + std::to_string(length) + " elements");
     next = offset + counts[slot];

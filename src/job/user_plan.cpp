@@ -246,7 +246,7 @@ Verdict check(std::span<const Plan> plans, const Purpose& purpose) {
   if (Verdict general = check(plans); !general) return general;
   if (static_cast<int>(purpose.kind) >= kinds || collectives::get(purpose.kind).varying ||
       collectives::has_neighbors(purpose.kind))
-    throw Error(Cause::usage, "check: " + std::string(base::name(purpose.kind)) +
+    throw Error(Cause::usage, "check: " + std::string(name_of(purpose.kind)) +
                                   " has counts per rank or neighbours, and plans are not compared with it");
   collectives::Problem problem;
   problem.kind = purpose.kind;

@@ -88,7 +88,7 @@ std::string Job::doing(Rank rank) {
     case Seat::left:
       return "after it had left";
     default:
-      return server_->pid(rank) == 0 ? "before it joined" : last_collective(*segment_, rank, options_.names);
+      return server_->pid(rank) == 0 ? "before it joined" : last_collective(*segment_, rank, options_.is_world);
   }
 }
 
@@ -234,7 +234,7 @@ void Job::report_missed() {
   for (Rank rank = 0; rank < options_.ranks; ++rank) {
     if (!child(rank).missed) continue;
     child(rank).missed = false;
-    say(who(rank) + " ended without leaving the job, " + last_collective(*segment_, rank, options_.names));
+    say(who(rank) + " ended without leaving the job, " + last_collective(*segment_, rank, options_.is_world));
   }
 }
 

@@ -18,7 +18,7 @@ struct Options {
   bool label = false;                    ///< "[rank] " before each line.
   std::vector<std::string> environment;  ///< "NAME=value", for all ranks.
   std::vector<std::string> command;      ///< The program and its arguments.
-  Names names;
+  IsWorld is_world = [](std::uint64_t, std::uint64_t) { return false; };
 };
 
 /// Tells ranks that their standard error ends at a terminal, and how many columns that has.

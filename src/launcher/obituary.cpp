@@ -5,6 +5,7 @@
 #include <cstdio>
 
 #include "launch/system.hpp"
+#include "tutti/call.hpp"
 
 namespace tutti::launcher {
 
@@ -25,7 +26,7 @@ std::string End::text() const {
   return "was killed by " + launch::signal_name(number) + (dumped ? ", which left a core dump" : "");
 }
 
-std::string last_collective(host::Segment& segment, Rank rank, const Names& names) {
+std::string last_collective(host::Segment& segment, Rank rank, IsWorld is_world) {
   const host::Process::Last& last = segment.process(rank).last;
   // The rank may be alive and write beside us; a line for people may be one operation behind.
   const std::uint32_t kind = last.kind.load(std::memory_order_relaxed);
@@ -33,9 +34,9 @@ std::string last_collective(host::Segment& segment, Rank rank, const Names& name
   const std::uint64_t context = last.context.load(std::memory_order_relaxed);
   if (kind == no_kind || (context == 0 && sequence == 0)) return "before its first collective";
   std::string text = last.running.load(std::memory_order_relaxed) != 0 ? "in " : "its last collective was ";
-  text += names.collective != nullptr ? names.collective(kind) : "collective " + std::to_string(kind);
+  text += kind < static_cast<std::uint32_t>(operations) ? name_of(static_cast<Kind>(kind)) : "operation";
   text += " #" + std::to_string(sequence) + " of ";
-  return text + (names.group != nullptr ? names.group(context, segment.header().job) : group_number(context));
+  return text + (is_world(context, segment.header().job) ? "the world" : group_number(context));
 }
 
 }  // namespace tutti::launcher

@@ -21,14 +21,11 @@ struct End {
   std::string text() const;
 };
 
-/// What only the rooms above know, for texts; nullptr = numbers do.
-struct Names {
-  std::string (*collective)(std::uint32_t kind) = nullptr;  ///< By the number in Process::Last::kind.
-  std::string (*group)(std::uint64_t context, std::uint64_t job) = nullptr;
-};
+/// Whether a group is the world, which only the rooms above know.
+using IsWorld = bool (*)(std::uint64_t context, std::uint64_t job);
 
 /// What a rank did last, as its line in the segment says: "in allreduce #12 of the world", "its last collective was
 /// ...", or "before its first collective".
-std::string last_collective(host::Segment& segment, Rank rank, const Names& names);
+std::string last_collective(host::Segment& segment, Rank rank, IsWorld is_world);
 
 }  // namespace tutti::launcher

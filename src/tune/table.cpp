@@ -60,7 +60,7 @@ Choice named(Kind kind, std::string_view text) {
   const std::size_t colon = text.find(':');
   const std::string_view name = text.substr(0, colon);
   const Algorithm* found = collectives::find(kind, name);
-  const std::string collective(collectives::get(kind).name);
+  const std::string collective(name_of(kind));
   if (found == nullptr)
     refuse(collective + " has no algorithm \"" + std::string(name) + "\"; there are " + names(kind));
   Choice choice{static_cast<std::int32_t>(found - algorithms().data()), {}};
@@ -90,8 +90,8 @@ std::string text_of(const Choice& choice) {
 }
 
 std::string text_of(const Table::Line& line) {
-  return std::string(collectives::get(line.kind).name) + " " + text_of_limit(line.bytes) + " " +
-         text_of_limit(line.ranks) + " " + text_of(line.choice);
+  return std::string(name_of(line.kind)) + " " + text_of_limit(line.bytes) + " " + text_of_limit(line.ranks) + " " +
+         text_of(line.choice);
 }
 
 std::string lines_of(std::string_view overrides) {
@@ -104,7 +104,7 @@ std::string lines_of(std::string_view overrides) {
     if (equals == std::string_view::npos || collective == nullptr)
       refuse("TUTTI_ALGORITHMS: \"" + std::string(item) + "\" is not collective=algorithm, as in allreduce=ring");
     named(collective->kind, item.substr(equals + 1));
-    text += std::string(collective->name) + " - - " + std::string(item.substr(equals + 1)) + "\n";
+    text += std::string(name_of(collective->kind)) + " - - " + std::string(item.substr(equals + 1)) + "\n";
   }
   return text;
 }
@@ -133,8 +133,8 @@ const Table::Line& Table::line(const collectives::Shape& shape, Kind kind, Count
     if (line.kind == kind && bytes <= line.bytes && shape.size <= line.ranks &&
         collectives::applies(algorithms()[static_cast<std::size_t>(line.choice.algorithm)], shape, single_copy))
       return line;
-  refuse("the table of algorithms has no line for " + std::string(collectives::get(kind).name) + " of " +
-         std::to_string(bytes) + " bytes on " + std::to_string(shape.size) + " ranks; add one with limits \"-\"");
+  refuse("the table of algorithms has no line for " + std::string(name_of(kind)) + " of " + std::to_string(bytes) +
+         " bytes on " + std::to_string(shape.size) + " ranks; add one with limits \"-\"");
 }
 
 }  // namespace tutti::tune

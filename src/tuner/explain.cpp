@@ -151,7 +151,7 @@ void look_up(Explanation& explanation, const Measurements& measurements) {
 
 std::string advise(const Explanation& explanation) {
   const Question& question = explanation.question;
-  const std::string name(collectives::get(question.kind).name);
+  const std::string name(name_of(question.kind));
   if (explanation.origin == "TUTTI_ALGORITHMS")
     return "TUTTI_ALGORITHMS goes before every table; unset it to see theirs";
   if (form_of(question.kind) == nullptr) return name + " depends on a graph, and is not measured";

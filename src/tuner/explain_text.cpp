@@ -77,7 +77,7 @@ Json json_of(const Candidate& candidate, const Candidate* chosen) {
 }  // namespace
 
 std::string Explanation::text() const {
-  const std::string name(collectives::get(question.kind).name);
+  const std::string name(name_of(question.kind));
   std::string text = name + " of " + std::to_string(question.bytes) + " bytes on " + std::to_string(question.ranks) +
                      " ranks: " + algorithm + "\n  " + sentence + "\n";
   text += "  table         " + origin + (origin == "TUTTI_ALGORITHMS" ? "" : ": " + why) + "\n";
@@ -92,7 +92,7 @@ std::string Explanation::text() const {
 }
 
 std::string Explanation::json() const {
-  Json json{{"collective", std::string(collectives::get(question.kind).name)},
+  Json json{{"collective", std::string(name_of(question.kind))},
             {"bytes", question.bytes},
             {"ranks", question.ranks},
             {"single_copy", question.single_copy},

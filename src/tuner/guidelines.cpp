@@ -77,8 +77,8 @@ std::string microseconds(double nanoseconds) {
 std::string text_of(const std::vector<Part>& parts) {
   std::string text;
   for (const Part& part : parts)
-    text += (text.empty() ? "" : " + ") + std::string(collectives::get(part.kind).name) + " of " +
-            std::to_string(part.bytes) + " bytes by " + part.algorithm;
+    text += (text.empty() ? "" : " + ") + std::string(name_of(part.kind)) + " of " + std::to_string(part.bytes) +
+            " bytes by " + part.algorithm;
   return text;
 }
 
@@ -179,9 +179,9 @@ std::span<const Guideline> guidelines() { return all(); }
 
 std::string Guideline::text() const {
   constexpr std::array<std::string_view, 3> sizes{"(m)", "(P m)", "(m / P)"};
-  std::string text = std::string(collectives::get(left).name) + "(m) <= ";
+  std::string text = std::string(name_of(left)) + "(m) <= ";
   for (const Term& term : right)
-    text += (&term == &right.front() ? "" : " + ") + std::string(collectives::get(term.kind).name) +
+    text += (&term == &right.front() ? "" : " + ") + std::string(name_of(term.kind)) +
             std::string(sizes[static_cast<std::size_t>(term.size)]);
   return text + (combining ? " + combining(m)" : "");
 }

@@ -69,9 +69,8 @@ Candidate candidate_from(const Json& json) {
 Json to_json(const std::vector<Part>& parts) {
   Json json = Json::array();
   for (const Part& part : parts)
-    json.push_back({{"collective", std::string(collectives::get(part.kind).name)},
-                    {"bytes", part.bytes},
-                    {"algorithm", part.algorithm}});
+    json.push_back(
+        {{"collective", std::string(name_of(part.kind))}, {"bytes", part.bytes}, {"algorithm", part.algorithm}});
   return json;
 }
 
@@ -193,7 +192,7 @@ std::string to_json(const Measurements& measurements) {
   for (const Combining& one : measurements.combining)
     json["combining"].push_back({{"bytes", one.bytes}, {"ns", one.time}});
   for (const Point& point : measurements.points) {
-    Json one{{"collective", std::string(collectives::get(point.kind).name)},
+    Json one{{"collective", std::string(name_of(point.kind))},
              {"ranks", point.ranks},
              {"bytes", point.bytes},
              {"candidates", Json::array()}};

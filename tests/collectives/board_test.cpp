@@ -56,10 +56,10 @@ TEST(BoardPlans, NobodyWaitsForWhomItDoesNotNeed) {
   constexpr Rank root = 2, size = 5;
   for (const Kind kind : {Kind::bcast, Kind::scatter})
     for (const Plan& plan : plans_of(kind, "board", {.kind = kind, .size = size, .root = root, .count = 3}))
-      EXPECT_EQ(awaited(plan), plan.rank == root ? std::vector<Rank>() : std::vector<Rank>{root}) << get(kind).name;
+      EXPECT_EQ(awaited(plan), plan.rank == root ? std::vector<Rank>() : std::vector<Rank>{root}) << name_of(kind);
   for (const Kind kind : {Kind::reduce, Kind::gather})
     for (const Plan& plan : plans_of(kind, "board", {.kind = kind, .size = size, .root = root, .count = 3}))
-      EXPECT_EQ(awaited(plan).size(), plan.rank == root ? 4u : 0u) << get(kind).name;
+      EXPECT_EQ(awaited(plan).size(), plan.rank == root ? 4u : 0u) << name_of(kind);
   const Problem large{.kind = Kind::gather, .size = size, .root = root, .count = 100};
   for (const Plan& plan : plans_of(Kind::gather, "single_copy", large)) {
     if (plan.rank == root) continue;

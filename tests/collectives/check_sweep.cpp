@@ -27,7 +27,7 @@ class Findings {
   }
   void report() {
     for (const auto& [algorithm, times] : failed_)
-      ADD_FAILURE() << get(algorithm->kind).name << "/" << algorithm->name << " failed " << times << " times";
+      ADD_FAILURE() << name_of(algorithm->kind) << "/" << algorithm->name << " failed " << times << " times";
     std::printf("%llu checks, %llu steps\n", static_cast<unsigned long long>(checks_),
                 static_cast<unsigned long long>(steps_));
     EXPECT_GT(checks_, 0u);

@@ -19,7 +19,7 @@ std::string content(const std::string& path) {
 }
 
 std::string path_of(const Algorithm& algorithm) {
-  return "src/collectives/" + std::string(get(algorithm.kind).name) + "/" + std::string(algorithm.name) + ".cpp";
+  return "src/collectives/" + std::string(name_of(algorithm.kind)) + "/" + std::string(algorithm.name) + ".cpp";
 }
 
 TEST(Docs, TheExampleIsTheFile) {

@@ -54,7 +54,7 @@ TEST(MutantSweep, EverySmallChangeIsRefusedOrProvedHarmless) {
     Sum sum;
     for (const Rank size : {2, 3, 4, 5, 7})
       for (const Problem& problem : problems_of(algorithm, size)) expect_killed(algorithm, problem, checker, sum);
-    std::printf("%-12s %-20s %6llu mutants, %4llu survive with proof\n", std::string(get(algorithm.kind).name).c_str(),
+    std::printf("%-12s %-20s %6llu mutants, %4llu survive with proof\n", std::string(name_of(algorithm.kind)).c_str(),
                 std::string(algorithm.name).c_str(), static_cast<unsigned long long>(sum.mutants),
                 static_cast<unsigned long long>(sum.survivors));
     all.mutants += sum.mutants;

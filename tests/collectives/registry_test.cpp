@@ -14,7 +14,7 @@ TEST(Registry, CollectivesStandInTheOrderOfKinds) {
   for (int kind = 0; kind < kinds; ++kind) {
     const Collective& collective = all()[static_cast<std::size_t>(kind)];
     EXPECT_EQ(static_cast<int>(collective.kind), kind);
-    EXPECT_EQ(find(collective.name), &collective);
+    EXPECT_EQ(find(name_of(collective.kind)), &collective);
     EXPECT_EQ(&get(collective.kind), &collective);
     EXPECT_TRUE(collective.sentence.ends_with("."));
   }

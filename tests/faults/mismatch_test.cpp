@@ -149,7 +149,7 @@ std::vector<std::string> play(const Play& right, const Play& wrong, Rank odd, st
 }
 
 std::string text_of(const Play& play) {
-  return std::string(tutti::base::name(play.problem.kind)) + "/" + std::string(play.algorithm->name);
+  return std::string(tutti::name_of(play.problem.kind)) + "/" + std::string(play.algorithm->name);
 }
 
 void expect_both_named(const Play& right, const Play& wrong, Rank odd, std::uint64_t seed) {

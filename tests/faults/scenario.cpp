@@ -55,7 +55,7 @@ std::string Scenario::text() const {
   constexpr const char* path_names[] = {"board", "messages", "single copy"};
   constexpr const char* during_names[] = {"collectives", "split", "start"};
   constexpr const char* blow_names[] = {"from outside", "between start and wait", "inside a reduction"};
-  return "seed " + std::to_string(seed) + ": " + std::string(base::name(kind)) + " by " +
+  return "seed " + std::to_string(seed) + ": " + std::string(name_of(kind)) + " by " +
          path_names[static_cast<int>(path)] + ", P=" + std::to_string(size) + ", during " +
          during_names[static_cast<int>(during)] + ", rank " + std::to_string(victim) + " is struck " +
          blow_names[static_cast<int>(blow)] + " at step " + std::to_string(step) + " or after " +

@@ -14,10 +14,12 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <utility>
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "running.hpp"
+#include "tutti/call.hpp"
 
 namespace tutti::test {
 namespace {
@@ -66,6 +68,14 @@ TEST_F(EndTest, TheWorldIsCalledTheWorld) {
   Running job(tutti_run({"-n", "1"}, probe({"join", "last=0", "world", "kill=9"})));
   EXPECT_EQ(job.wait(), 128 + SIGKILL);
   expect_text(job, "its last collective was barrier #12 of the world\n");
+}
+
+TEST_F(EndTest, APlanIsCalledAPlanAndGarbageAnOperation) {
+  for (const auto& [kind, name] : {std::pair(static_cast<int>(Kind::plan), "plan"), std::pair(1000000, "operation")}) {
+    Running job(tutti_run({"-n", "1"}, probe({"join", "last=" + std::to_string(kind), "world", "exit=3"})));
+    EXPECT_EQ(job.wait(), 3);
+    expect_text(job, std::string("its last collective was ") + name + " #12 of the world\n");
+  }
 }
 
 TEST_F(EndTest, OthersThatDoNotNoticeAreEnded) {

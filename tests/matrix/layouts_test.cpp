@@ -101,9 +101,9 @@ void expect_seen(Wrong wrong, const char* name, bool needs_input) {
       }
       failed += seen ? 1 : 0;
     }
-    EXPECT_EQ(failed, tried) << name << " in " << collective.name;
+    EXPECT_EQ(failed, tried) << name << " in " << name_of(collective.kind);
     const bool can_show_it = collective.kind != Kind::exscan && (collective.kind != Kind::bcast || !needs_input);
-    EXPECT_EQ(tried > 0, can_show_it) << collective.name;
+    EXPECT_EQ(tried > 0, can_show_it) << name_of(collective.kind);
   }
 }
 

@@ -229,9 +229,9 @@ void give_neighbors(const Group& group, const Problem& problem) {
 
 std::string name(const Case& the_case) {
   const Problem& p = the_case.problem;
-  return std::string(collectives::get(p.kind).name) + "/" + std::string(the_case.algorithm->name) +
-         " P=" + std::to_string(p.size) + " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) +
-         " gap=" + std::to_string(p.gap) + (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
+  return std::string(name_of(p.kind)) + "/" + std::string(the_case.algorithm->name) + " P=" + std::to_string(p.size) +
+         " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) + " gap=" + std::to_string(p.gap) +
+         (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
          (the_case.layouts == 0 ? "" : " layouts " + std::to_string(the_case.layouts)) + " " +
          std::string(forms[static_cast<std::size_t>(the_case.form)]);
 }

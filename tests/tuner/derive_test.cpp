@@ -45,7 +45,7 @@ TEST(Derive, ChoosesTheFastestEverywhere) {
   const std::string lines = derive(all);
   for (const Point& point : all.points)
     EXPECT_EQ(chosen(lines, point.kind, point.ranks, point.bytes), point.best()->algorithm)
-        << collectives::get(point.kind).name << " " << point.bytes << " on " << point.ranks;
+        << name_of(point.kind) << " " << point.bytes << " on " << point.ranks;
 }
 
 TEST(Derive, GoesThroughTheTextOfATable) {

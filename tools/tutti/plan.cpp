@@ -83,8 +83,8 @@ Plans build(const Given& given) {
 int list(const std::string& only) {
   if (!only.empty()) find(only);
   for (const collectives::Collective& collective : collectives::all()) {
-    if (!only.empty() && collective.name != only) continue;
-    fmt::print("{}: {}\n", collective.name, collective.sentence);
+    if (!only.empty() && name_of(collective.kind) != only) continue;
+    fmt::print("{}: {}\n", name_of(collective.kind), collective.sentence);
     for (const collectives::Algorithm& algorithm : collectives::algorithms())
       if (algorithm.kind == collective.kind) fmt::print("  {:<20} {}\n", algorithm.name, algorithm.sentence);
   }

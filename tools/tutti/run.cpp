@@ -13,7 +13,6 @@
 #include <memory>
 #include <string>
 
-#include "collectives/collective.hpp"
 #include "commands.hpp"
 #include "job/runtime.hpp"
 #include "launch/environment.hpp"
@@ -56,14 +55,7 @@ std::string check_timeout(const std::string& text) {
   return "\"" + text + "\" is not a number of seconds from 0.001 to 1e9";
 }
 
-std::string name_collective(std::uint32_t kind) {
-  if (kind >= static_cast<std::uint32_t>(operations)) return "operation";
-  return std::string(collectives::get(static_cast<Kind>(kind)).name);
-}
-
-std::string name_group(std::uint64_t context, std::uint64_t job) {
-  return context == job::world_context(job) ? "the world" : fmt::format("group {:016x}", context);
-}
+bool is_world(std::uint64_t context, std::uint64_t job) { return context == job::world_context(job); }
 
 launcher::Options make_options(const Given& given) {
   launcher::Options options;
@@ -73,7 +65,7 @@ launcher::Options make_options(const Given& given) {
   options.label = given.label;
   options.environment = given.environment;
   options.command = given.command;
-  options.names = {name_collective, name_group};
+  options.is_world = is_world;
   return options;
 }
 
