@@ -52,6 +52,11 @@ struct alignas(line) Process {
     std::atomic<std::uint32_t> kind;     ///< collectives::Kind, or none = 0xffffffff
     std::atomic<std::uint32_t> running;  ///< 1 between start and completion
   } last;
+  // Line 4: its stretch on a core since it last waited, so that others can tell who keeps theirs; see company.hpp.
+  struct alignas(line) Stretch {
+    std::atomic<std::uint64_t> began;  ///< When it last came back from a yield or a sleep; 0 = it is in one.
+    std::atomic<std::uint32_t> core;   ///< Its place in Header::used.
+  } stretch;
   Waits waits;  ///< What it waits for, once that has become slow.
 };
 
@@ -73,6 +78,8 @@ constexpr std::size_t pair_area_bytes(int size) { return pair_offset(size, size,
 /// Bits of Header::sleepers; process r has bit r mod this.
 inline constexpr std::int32_t sleeper_bits = 1024;
 
+inline constexpr std::size_t cores_told_apart = 256;
+
 /// The start of the segment. Everything read from here is checked before use.
 struct alignas(line) Header {
   std::uint64_t magic;
@@ -87,8 +94,11 @@ struct alignas(line) Header {
   alignas(line) std::atomic<std::uint64_t> alarm;  ///< Bumped when a process dies or leaves or a group breaks.
   /// Foreign load: until when (nanoseconds) all processes sleep at once instead of yielding; 0 = none was seen.
   alignas(line) std::atomic<std::uint64_t> foreign_until;
-  std::atomic<std::uint64_t> foreign_interval;              ///< How long the last finding was believed.
-  std::atomic<std::uint32_t> fencing;                       ///< host::Fencing: who makes the fences; see waiting.cpp.
+  std::atomic<std::uint64_t> foreign_interval;  ///< How long the last finding was believed.
+  std::atomic<std::uint32_t> fencing;           ///< host::Fencing: who makes the fences; see waiting.cpp.
+  struct alignas(line) Used {
+    std::atomic<std::uint64_t> nanoseconds;
+  } used[cores_told_apart];  ///< By core: what this job's ranks had of it between their waits.
   alignas(line) std::atomic<std::uint64_t> sleepers[16];    ///< Bit per process (mod 1024): it may be asleep.
   alignas(line) std::atomic<Offset> heap_next;              ///< Bump pointer.
   alignas(line) std::atomic<std::uint64_t> free_lists[48];  ///< Per power of two: tag << 36 | page number, a stack.

@@ -34,18 +34,16 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "host/company.hpp"
 
 namespace tutti::host {
 namespace {
 
 constexpr std::uint32_t polls_with_a_core = 2000;
-constexpr std::uint64_t yield_for = 300'000;        // 0.3 ms
-constexpr std::uint64_t long_yield = 700'000;       // 0.7 ms: longer than ranks that communicate keep a core
-constexpr std::uint64_t hand_over = 5'000;          // what each rank that shares the core may take of that, besides
-constexpr std::uint64_t suspicion = 100'000'000;    // 0.1 s: two long yields within this time may be a finding
-constexpr std::uint64_t shortest_look = 4'000'000;  // 4 ms: in less, everybody's visits count too much
+constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
+constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: longer than ranks that communicate keep a core
+constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the core may take of that, besides
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
-constexpr std::uint64_t probe_share = 25;  // A probe that took t is repeated after 25 t at the earliest: 4 %.
 constexpr int probe_yields = 8;
 constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
 
@@ -70,6 +68,7 @@ Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host
   policy_.yield_for = yield_for;
   policy_.long_yield = long_yield + hand_over * static_cast<std::uint64_t>(ranks_on_host / cores_);
   policy_.why = scheduler != nullptr ? "a test's scheduler decides" : describe(policy_, cores_, ranks_on_host);
+  take_core(segment_, rank_, base::now());
 }
 
 Policy Waiting::policy() const {
@@ -113,9 +112,21 @@ bool Waiting::Round::pause_scheduled(std::uint64_t until) {
 bool Waiting::Round::yield(std::uint64_t now, std::uint64_t until) { return due(waiting_.yield_from(now), until); }
 
 std::uint64_t Waiting::yield_from(std::uint64_t now) {
+  const Absence absence = give_core(segment_, rank_, now);
   sched_yield();
   const std::uint64_t after = base::now();
-  yielded(after, after - now);
+  take_core(segment_, rank_, after);
+  if (after - now > policy_.long_yield && !was_ours(segment_, absence, after)) {
+    foreign_seen(after, after - now);
+    return after;
+  }
+  int left = probes_left_.load(std::memory_order_relaxed);
+  while (left > 0 && !probes_left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
+  }
+  if (left == 1) {
+    header_.foreign_until.store(0, std::memory_order_relaxed);
+    change_fencing(Fencing::publishers, Fencing::sleepers);
+  }
   return after;
 }
 
@@ -143,9 +154,12 @@ bool Waiting::Round::sleep(std::uint64_t until) {
     slice = std::min(slice, until - before);
   }
   const auto& word = waiting_.segment_.process(waiting_.rank_).bell.word;
+  give_core(waiting_.segment_, waiting_.rank_, before);
   const int result = futex_wait(word, heard_, slice);
   heard_ = word.load(std::memory_order_acquire);  // S3 of the next sleep: before the caller polls.
-  return due(base::now(), until) || result == EINTR;
+  const std::uint64_t after = base::now();
+  take_core(waiting_.segment_, waiting_.rank_, after);
+  return due(after, until) || result == EINTR;
 }
 
 bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {
@@ -234,50 +248,26 @@ void Waiting::ring(Rank world_rank) {
 }
 
 /// Foreign load is one finding for the whole host: were each rank to probe for itself, all would wait for each probe.
-/// When the finding is old, one process yields again while the others go on believing it.
+/// When the finding is old, one process yields again while the others go on believing it: one that has met it, if such
+/// a one waits.
 bool Waiting::sleep_at_once(std::uint64_t now) {
   std::uint64_t until = header_.foreign_until.load(std::memory_order_relaxed);
   if (until == 0 || probes_left_.load(std::memory_order_relaxed) > 0) return false;
-  if (now < until) return true;
-  const std::uint64_t interval = header_.foreign_interval.load(std::memory_order_relaxed);
-  if (!header_.foreign_until.compare_exchange_strong(until, now + std::clamp(interval, foreign_least, foreign_most),
-                                                     std::memory_order_relaxed))
+  const bool met_it = foreign_at_.load(std::memory_order_relaxed) != 0;
+  if (now < until + (met_it ? 0 : foreign_first)) return true;
+  if (!header_.foreign_until.compare_exchange_strong(until, now + foreign_first, std::memory_order_relaxed))
     return true;
-  {
-    const std::lock_guard lock(mutex_);
-    usage_ = usage(segment_, cores_, now);
-  }
   probes_left_.store(probe_yields, std::memory_order_relaxed);
   return false;
 }
 
-void Waiting::yielded(std::uint64_t now, std::uint64_t took) {
-  if (took > policy_.long_yield) return foreign_seen(now, took);
-  int left = probes_left_.load(std::memory_order_relaxed);
-  if (left == 0) return;
-  while (left > 0 && !probes_left_.compare_exchange_weak(left, left - 1, std::memory_order_relaxed)) {
-  }
-  if (left != 1) return;
-  header_.foreign_until.store(0, std::memory_order_relaxed);
-  change_fencing(Fencing::publishers, Fencing::sleepers);
-}
-
-/// A yield is long as well while another rank of this job computes. What shows foreign load is that between two long
-/// yields (one may be anybody's short visit) the job did not get its cores.
-bool Waiting::starved(std::uint64_t now, std::uint64_t took) {
-  const std::lock_guard lock(mutex_);
-  const bool second = usage_.time != 0 && now - took >= usage_.time && now - usage_.time <= suspicion;
-  if (second && now - usage_.time < shortest_look) return false;
-  const Usage before = std::exchange(usage_, usage(segment_, cores_, now));
-  return second && !gets_its_cores(before, usage_);
-}
-
 void Waiting::foreign_seen(std::uint64_t now, std::uint64_t took) {
   const bool confirmed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
-  if (!starved(now, took)) return;
+  const std::uint64_t before = foreign_at_.exchange(now, std::memory_order_relaxed);
+  if (!confirmed && !is_foreign_load(took, before == 0 ? 0 : now - before)) return;
   const std::uint64_t last = header_.foreign_interval.load(std::memory_order_relaxed);
   const std::uint64_t interval =
-      confirmed ? std::max(std::clamp(last * 2, foreign_least, foreign_most), took * probe_share) : foreign_first;
+      confirmed ? std::max(std::clamp(last * 2, foreign_least, foreign_most), took * foreign_share) : foreign_first;
   header_.foreign_interval.store(interval, std::memory_order_relaxed);
   header_.foreign_until.store(now + interval, std::memory_order_relaxed);
   change_fencing(Fencing::sleepers, Fencing::publishers);

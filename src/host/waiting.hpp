@@ -12,7 +12,6 @@
 #include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
-#include "host/usage.hpp"
 
 namespace tutti::host {
 
@@ -142,8 +141,6 @@ class Waiting {
   void wake(std::uint64_t asleep, Rank first);
   bool sleep_at_once(std::uint64_t now);
   std::uint64_t yield_from(std::uint64_t now);
-  void yielded(std::uint64_t now, std::uint64_t took);
-  bool starved(std::uint64_t now, std::uint64_t took);
   void foreign_seen(std::uint64_t now, std::uint64_t took);
 
   Segment& segment_;
@@ -154,10 +151,10 @@ class Waiting {
   const int cores_;
   const bool joined_;                       // host::join_fences
   std::atomic<bool> fences_agreed_{false};  // all ranks have joined
-  std::mutex mutex_;                        // Guards threads_, the announcement of this rank, and usage_.
-  Usage usage_;                             // at the last long yield
+  std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.
   int threads_ = 0;                         // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};
+  std::atomic<std::uint64_t> foreign_at_{0};  // when a foreign process last gave this rank's core back
 };
 
 }  // namespace tutti::host

@@ -15,6 +15,7 @@
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "child.hpp"
+#include "host/company.hpp"
 
 namespace tutti::host {
 namespace {
@@ -256,7 +257,39 @@ class OnOneCore {
     }
     return waiting_.policy().foreign == wanted;
   }
+  /// Waits for so many milliseconds; for which part of that foreign load was believed in.
+  double share_believed(std::uint64_t milliseconds) {
+    const std::uint64_t start = base::now(), until = start + milliseconds * millisecond;
+    std::uint64_t believed = 0, before = start;
+    while (before < until) {
+      {
+        Waiting::Round round(waiting_);
+        for (int i = 0; i < 6; ++i) round.pause(1, 0);
+      }
+      const std::uint64_t now = base::now();
+      if (waiting_.policy().foreign) believed += now - before;
+      before = now;
+    }
+    return static_cast<double>(believed) / static_cast<double>(before - start);
+  }
+  /// The same beside another process; the least of so many times, as this machine may have foreign load indeed.
+  template <class Other>
+  double share_believed_beside(int times, Other other) {
+    double least = 1;
+    for (int i = 0; i < times && least > 0.1; ++i) {
+      const Child child([&] {
+        for (;;) other();
+        return true;
+      });
+      least = std::min(least, share_believed(700));
+    }
+    return least;
+  }
   Segment& segment() const { return *f_.segment; }
+  static void compute(std::uint64_t nanoseconds) {
+    for (const std::uint64_t end = base::now() + nanoseconds; base::now() < end;) {
+    }
+  }
 
  private:
   cpu_set_t before_, one_;
@@ -273,34 +306,66 @@ TEST(Waiting, NoticesForeignLoadAndForgetsIt) {
   EXPECT_TRUE(here.foreign_becomes(false, 20'000));
 }
 
-TEST(Waiting, CountsWhatOtherRanksUse) {
-  const OnOneCore here;
-  const Child other(OnOneCore::work);
-  const auto used = [&](Life life, std::uint64_t nanoseconds) {
-    here.segment().process(1).pid = other.pid();
-    here.segment().process(1).life.store(life);
-    const Usage before = usage(here.segment(), 1, base::now());
-    Usage after = before;
-    while (after.processor - before.processor < nanoseconds && after.time - before.time < 20'000 * millisecond) {
-      nap(10 * millisecond);
-      after = usage(here.segment(), 1, base::now());
-    }
-    return after.processor - before.processor;
-  };
-  EXPECT_GE(used(Life::alive, 200 * millisecond), 200 * millisecond) << "this rank sleeps: the other one used it";
-  const Usage before = usage(here.segment(), 1, base::now());
-  EXPECT_GT(before.processor, 200 * millisecond);
-  here.segment().process(1).life.store(Life::left);
-  EXPECT_LT(usage(here.segment(), 1, base::now()).processor, before.processor) << "it is no rank any more";
+TEST(Waiting, ARankThatComputesIsNoForeignLoad) {
+  OnOneCore here;
+  here.segment().process(1).life.store(Life::alive);
+  // It computes, and then sleeps for as long: the job uses a part of the core only.
+  const double share = here.share_believed_beside(6, [&] {
+    take_core(here.segment(), 1, base::now());
+    OnOneCore::compute(3 * millisecond);
+    give_core(here.segment(), 1, base::now());
+    nap(3 * millisecond);
+  });
+  EXPECT_LT(share, 0.1);
 }
 
-TEST(Waiting, AJobThatGetsItsCoresHasNoForeignCompany) {
-  const Usage before{.time = 1'000, .processor = 500, .cores = 2};
-  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'400, .cores = 2}));
-  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'100, .cores = 2}));
-  EXPECT_FALSE(gets_its_cores(before, {.time = 2'000, .processor = 2'000, .cores = 2}));
-  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 2'000, .cores = 1}));
-  EXPECT_TRUE(gets_its_cores(before, {.time = 2'000, .processor = 400, .cores = 2})) << "a rank is gone";
+TEST(Waiting, OneThatIsNoRankIsForeignLoad) {
+  OnOneCore here;
+  EXPECT_GT(here.share_believed_beside(1,
+                                       [] {
+                                         OnOneCore::compute(3 * millisecond);
+                                         nap(3 * millisecond);
+                                       }),
+            0.3);
+}
+
+TEST(Waiting, WhoHadTheCoreIsKnownByStretches) {
+  const OnOneCore here;
+  const Segment& segment = here.segment();
+  for (const Rank rank : {0, 1}) {
+    segment.process(rank).life.store(Life::alive);
+    take_core(segment, rank, 100);
+  }
+  give_core(segment, 1, 200);
+  Absence absence = give_core(segment, 0, 1000);
+  EXPECT_FALSE(was_ours(segment, absence, 2000)) << "the other one waits";
+  for (const std::uint64_t begin : {1000, 1300, 1600}) {  // in three pieces
+    EXPECT_FALSE(was_ours(segment, absence, 2000)) << begin;
+    take_core(segment, 1, begin);
+    give_core(segment, 1, begin + 167);
+  }
+  EXPECT_TRUE(was_ours(segment, absence, 2000)) << "half of it";
+
+  take_core(segment, 0, 2000);
+  take_core(segment, 1, 2100);
+  absence = give_core(segment, 0, 3000);
+  EXPECT_TRUE(was_ours(segment, absence, 4000)) << "the other one computes";
+  segment.process(1).life.store(Life::dead);
+  EXPECT_FALSE(was_ours(segment, absence, 4000)) << "the dead need no core";
+  segment.process(1).life.store(Life::alive);
+  take_core(segment, 1, 3501);
+  EXPECT_FALSE(was_ours(segment, absence, 4000)) << "it has begun too late";
+  take_core(segment, 1, 3000);
+  segment.process(1).stretch.core.store(static_cast<std::uint32_t>(absence.core + 1));
+  EXPECT_FALSE(was_ours(segment, absence, 4000)) << "on another core";
+  take_core(segment, 1, 5000);
+  EXPECT_FALSE(was_ours(segment, absence, 4000)) << "clocks may differ a little: begun after the end";
+}
+
+TEST(Waiting, AShortVisitIsNoForeignLoad) {
+  EXPECT_FALSE(is_foreign_load(3 * millisecond, 0)) << "the first";
+  EXPECT_FALSE(is_foreign_load(millisecond, 95 * millisecond)) << "a visit of 1 ms in 95";
+  EXPECT_TRUE(is_foreign_load(4 * millisecond, 16 * millisecond)) << "a quarter of the core";
 }
 
 /// A clock that moves 1 ms with each yield.
