@@ -24,13 +24,9 @@ void take_core(const Segment& segment, Rank rank, std::uint64_t now);
 /// taken to compute.
 bool was_ours(const Segment& segment, const Absence& absence, std::uint64_t to);
 
-/// Foreign load is what takes this part of a core, one in so many.
-inline constexpr std::uint64_t foreign_share = 25;
-
-/// Foreign processes took the core for `took` nanoseconds, and once before, until `since_last` ago (0 = never). One
-/// absence may be anybody's short visit. Two are foreign load, unless the core was ours for long in between.
-constexpr bool is_foreign_load(std::uint64_t took, std::uint64_t since_last) {
-  return since_last != 0 && since_last <= took * foreign_share;
-}
+/// A rank yielded, and foreign processes had its core for `took` nanoseconds; since they last had it, ranks have used
+/// it for `before`. Where they take their fair share and no more, yielding is still the fastest way to wait. Where
+/// nearly every yield hands them the core for a slice, a sleeper that is woken gets it sooner.
+constexpr bool yields_to_foreign(std::uint64_t took, std::uint64_t before) { return before <= took / 20; }
 
 }  // namespace tutti::host

@@ -34,7 +34,6 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "host/company.hpp"
 
 namespace tutti::host {
 namespace {
@@ -44,6 +43,7 @@ constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
 constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: longer than ranks that communicate keep a core
 constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the core may take of that, besides
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
+constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
 constexpr int probe_yields = 8;
 constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
 
@@ -117,7 +117,7 @@ std::uint64_t Waiting::yield_from(std::uint64_t now) {
   const std::uint64_t after = base::now();
   take_core(segment_, rank_, after);
   if (after - now > policy_.long_yield && !was_ours(segment_, absence, after)) {
-    foreign_seen(after, after - now);
+    foreign_seen(absence, after);
     return after;
   }
   int left = probes_left_.load(std::memory_order_relaxed);
@@ -261,13 +261,14 @@ bool Waiting::sleep_at_once(std::uint64_t now) {
   return false;
 }
 
-void Waiting::foreign_seen(std::uint64_t now, std::uint64_t took) {
-  const bool confirmed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
-  const std::uint64_t before = foreign_at_.exchange(now, std::memory_order_relaxed);
-  if (!confirmed && !is_foreign_load(took, before == 0 ? 0 : now - before)) return;
+void Waiting::foreign_seen(const Absence& absence, std::uint64_t now) {
+  const std::uint64_t took = now - absence.from;
+  const std::uint64_t before = foreign_at_.exchange(absence.used + 1, std::memory_order_relaxed);
+  if (before == 0 || !yields_to_foreign(took, absence.used + 1 - before)) return;
+  const bool probed = probes_left_.exchange(0, std::memory_order_relaxed) > 0;
   const std::uint64_t last = header_.foreign_interval.load(std::memory_order_relaxed);
   const std::uint64_t interval =
-      confirmed ? std::max(std::clamp(last * 2, foreign_least, foreign_most), took * foreign_share) : foreign_first;
+      probed ? std::max(std::clamp(last * 2, foreign_least, foreign_most), took * probe_share) : foreign_first;
   header_.foreign_interval.store(interval, std::memory_order_relaxed);
   header_.foreign_until.store(now + interval, std::memory_order_relaxed);
   change_fencing(Fencing::sleepers, Fencing::publishers);

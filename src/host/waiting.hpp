@@ -9,6 +9,7 @@
 #include <mutex>
 #include <string>
 
+#include "host/company.hpp"
 #include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
@@ -141,7 +142,7 @@ class Waiting {
   void wake(std::uint64_t asleep, Rank first);
   bool sleep_at_once(std::uint64_t now);
   std::uint64_t yield_from(std::uint64_t now);
-  void foreign_seen(std::uint64_t now, std::uint64_t took);
+  void foreign_seen(const Absence& absence, std::uint64_t now);
 
   Segment& segment_;
   Header& header_;
@@ -154,7 +155,8 @@ class Waiting {
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.
   int threads_ = 0;                         // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};
-  std::atomic<std::uint64_t> foreign_at_{0};  // when a foreign process last gave this rank's core back
+  // By when foreign processes last gave this rank's core back: what ranks had used of it, and 1; 0 = they never had it.
+  std::atomic<std::uint64_t> foreign_at_{0};
 };
 
 }  // namespace tutti::host
