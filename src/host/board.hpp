@@ -14,7 +14,7 @@
 namespace tutti::host {
 
 inline constexpr int cells = 128, areas = 8;
-inline constexpr std::size_t small_payload = 96, large_payload = 16384;  ///< Bytes of a cell, and of an area.
+inline constexpr std::size_t small_payload = 96, large_payload = 65536;  ///< Bytes of a cell, and of an area.
 inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
 
 /// A cell: a word that says which operation's, and a payload, in the cell if it fits, else in the area that goes with
