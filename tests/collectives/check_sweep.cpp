@@ -94,6 +94,28 @@ TEST(CheckSweep, EveryAlgorithmTakesRandomShapesAndParameters) {
   findings.report();
 }
 
+/// Segments far shorter than any that pay, and every radix up to beyond the number of ranks.
+TEST(CheckSweep, EveryAlgorithmTakesShortSegmentsAndAnyRadix) {
+  constexpr Rank most = 17;
+  const auto algorithms = collectives::algorithms();
+  Findings findings;
+  on_two_threads(algorithms.size() * most, [&](std::size_t i, plan::Checker& checker) {
+    const auto size = static_cast<Rank>(most - i / algorithms.size());
+    const Algorithm& algorithm = algorithms[i % algorithms.size()];
+    for (int radix = 1; radix <= size + 1; ++radix)
+      for (const Count count : {Count{0}, Count{1}, size * Count{3} + 2})
+        for (const bool other : {false, true}) {
+          const Collective& collective = get(algorithm.kind);
+          const bool commutative = !collective.reduces || algorithm.needs.commutative || other;
+          Problem problem = problem_of(algorithm.kind, size, collective.rooted ? size / 2 : 0, count,
+                                       has_in_place(algorithm.kind) && radix % 2 == 0, commutative);
+          problem.parameters = {.segment = 1 + radix % 4, .radix = radix};
+          check_problem(algorithm, problem, checker, findings);
+        }
+  });
+  findings.report();
+}
+
 /// Operations that follow each other take cells of the same rings, more than the rings have.
 TEST(CheckSweep, AlgorithmsFollowEachOther) {
   const auto algorithms = collectives::algorithms();

@@ -15,12 +15,15 @@ struct Sum {
   std::uint64_t mutants = 0, survivors = 0;
 };
 
-/// Both forms, each with the algorithm's own parameters, and with small segments and wide trees.
+/// Both forms, each with the algorithm's own parameters, with small segments and wide trees, and in small groups with
+/// segments shorter than a rank's share.
 std::vector<Problem> problems_of(const Algorithm& algorithm, Rank size) {
   const Collective& collective = get(algorithm.kind);
+  std::vector<Parameters> tried = {{}, {.segment = 5, .radix = 3}};
+  if (size <= 3) tried.push_back({.segment = 2, .radix = 3});
   std::vector<Problem> problems;
   for (const bool in_place : {false, true})
-    for (const Parameters& parameters : {Parameters{}, Parameters{.segment = 5, .radix = 3}}) {
+    for (const Parameters& parameters : tried) {
       if (in_place && !has_in_place(algorithm.kind)) continue;
       const bool commutative = !collective.reduces || algorithm.needs.commutative;
       std::vector<Rank> roots = {!collective.rooted ? 0 : in_place ? size - 1 : size / 2};

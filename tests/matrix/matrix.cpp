@@ -13,6 +13,7 @@
 #include "base/hash.hpp"
 #include "host/board.hpp"
 #include "job/runtime.hpp"
+#include "tune/table.hpp"
 #include "tutti/parts.hpp"
 
 namespace tutti::matrix {
@@ -110,7 +111,13 @@ void compare(const Case& the_case, Rank rank, const char* which, const Guarded<T
                            std::to_string(at / static_cast<std::ptrdiff_t>(sizeof(T))) + ")");
 }
 
-Call call_of(const Case& the_case, const Shape& shape) {
+/// As users name it, with its parameters.
+std::string algorithm_of(const Case& the_case) {
+  const auto number = static_cast<std::int32_t>(the_case.algorithm - collectives::algorithms().data());
+  return tune::text_of({number, the_case.problem.parameters});
+}
+
+Call call_of(const Case& the_case, const Shape& shape, std::string_view algorithm) {
   Call call;
   call.kind = the_case.problem.kind;
   call.in_place = shape.in_place;
@@ -120,7 +127,7 @@ Call call_of(const Case& the_case, const Shape& shape) {
   call.send_offsets = shape.send_offsets;
   call.recv_counts = shape.recv_counts;
   call.recv_offsets = shape.recv_offsets;
-  call.algorithm = the_case.algorithm->name;
+  call.algorithm = algorithm;
   return call;
 }
 
@@ -158,7 +165,7 @@ void exchange(const Group& group, const Case& the_case, const Shape& shape, Guar
   if (!shape.in_place) send = parts_of(input.arrangement(), shape.send_counts, shape.send_offsets, sizeof(T));
   const std::vector<Part> recv = parts_of(output.arrangement(), shape.recv_counts, shape.recv_offsets, sizeof(T));
   PartsCall made(the_case.problem.kind, input.data(), send, output.data(), recv);
-  perform(group, made.call(the_case.algorithm->name, nullptr), the_case.form, hooks);
+  perform(group, made.call(algorithm_of(the_case), nullptr), the_case.form, hooks);
 }
 
 template <class T>
@@ -174,7 +181,8 @@ void run_typed(const Group& group, const Case& the_case, const Expected& expecte
   Guarded<T> expected_input = input, expected_output = output;
   fill(expected_output, plan::Buffer::output, promise.after, expected);
 
-  Call call = call_of(the_case, expected.shapes[rank]);
+  const std::string algorithm = algorithm_of(the_case);
+  Call call = call_of(the_case, expected.shapes[rank], algorithm);
   call.input = input.data();
   call.output = output.data();
   call.type = type_of<T>;
@@ -229,7 +237,7 @@ void give_neighbors(const Group& group, const Problem& problem) {
 
 std::string name(const Case& the_case) {
   const Problem& p = the_case.problem;
-  return std::string(name_of(p.kind)) + "/" + std::string(the_case.algorithm->name) + " P=" + std::to_string(p.size) +
+  return std::string(name_of(p.kind)) + "/" + algorithm_of(the_case) + " P=" + std::to_string(p.size) +
          " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) + " gap=" + std::to_string(p.gap) +
          (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
          (the_case.layouts == 0 ? "" : " layouts " + std::to_string(the_case.layouts)) + " " +
@@ -274,6 +282,11 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
         list.push_back(std::move(candidate));
   }
   return list;
+}
+
+std::vector<Case> with(const collectives::Parameters& parameters, std::vector<Case> cases) {
+  for (Case& each : cases) each.problem.parameters = parameters;
+  return cases;
 }
 
 std::vector<Case> laid_out(std::vector<Case> cases, int layouts) {

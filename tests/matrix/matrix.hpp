@@ -72,6 +72,9 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
 /// The same cases on buffers whose elements lie apart, each rank's in its own way.
 std::vector<Case> laid_out(std::vector<Case> cases, int layouts);
 
+/// The same cases with these parameters.
+std::vector<Case> with(const collectives::Parameters& parameters, std::vector<Case> cases);
+
 std::string name(const Case& the_case);
 
 }  // namespace tutti::matrix
