@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "collectives/allreduce/fold.hpp"
 
-#include <bit>
-
 namespace tutti::collectives::allreduce {
+namespace {
 
-Team::Team(const Shape& shape)
-    : size_(static_cast<Rank>(std::bit_floor(static_cast<std::uint32_t>(shape.size)))), extra_(shape.size - size_) {
+Rank largest_team(Rank size, Rank radix) {
+  Rank power = 1;
+  while (power <= size / radix) power *= radix;
+  return size / power * power;
+}
+
+}  // namespace
+
+Team::Team(const Shape& shape, Rank radix) : size_(largest_team(shape.size, radix)), extra_(shape.size - size_) {
   const bool paired = shape.rank < 2 * extra_;
   const bool odd = shape.rank % 2 != 0;
   if (paired) partner_ = odd ? shape.rank - 1 : shape.rank + 1;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Makes a power of two of any group: the first ranks go in pairs, of which the odd one stands in for both.
+// Makes a power of two, or a product of other factors, of any group: the first ranks go in pairs, of which the odd one
+// stands in for both.
 #pragma once
 
 #include <algorithm>
@@ -8,14 +9,16 @@
 
 namespace tutti::collectives::allreduce {
 
-/// The team: the largest power of two of ranks. With `extra` ranks too many, ranks 0 .. 2*extra-1 are pairs of
-/// neighbours; the even one gives its data to the odd one and gets the result from it. Positions in the team follow
-/// the order of the ranks, so that reductions that do not commute stay in order.
+/// The team: the largest power of two of ranks; of another radix k, the most that are k^a f ranks, f < k, with the
+/// largest k^a: always more than half of all. With `extra` ranks too many, ranks 0 .. 2*extra-1 are pairs of
+/// neighbours; the even one gives its data to the odd one and gets the result from it. Positions in the team follow the
+/// order of the ranks, so that reductions that do not commute stay in order.
 ///
-///     P = 6, extra 2:   (0 1) (2 3) 4 5     team: 1 3 4 5, at positions 0 1 2 3
+///     P = 6, extra 2:            (0 1) (2 3) 4 5       team: 1 3 4 5, at positions 0 1 2 3
+///     P = 7, radix 3, extra 1:   (0 1) 2 3 4 5 6       team: 1 2 3 4 5 6, as 3 * 2
 class Team {
  public:
-  explicit Team(const Shape& shape);
+  explicit Team(const Shape& shape, Rank radix = 2);
 
   Rank size() const { return size_; }
   Rank position() const { return position_; }
