@@ -44,6 +44,12 @@ TEST(Candidates, HaveParametersWhereTheyMatter) {
   const Point small = candidates_at(Kind::bcast, 2, 8, true);
   for (const Candidate& candidate : small.candidates) EXPECT_EQ(candidate.algorithm.find(':'), std::string::npos);
   EXPECT_TRUE(has(candidates_at(Kind::barrier, 8, 0, true), "dissemination:radix=4"));
+  const Point sum = candidates_at(Kind::allreduce, 9, 1 << 20, true);
+  for (const char* name : {"recursive_multiplying", "recursive_multiplying:radix=3", "recursive_multiplying:radix=8",
+                           "segmented_ring", "segmented_ring:segment=512", "segmented_ring:segment=4096"})
+    EXPECT_TRUE(has(sum, name)) << name;
+  EXPECT_FALSE(has(sum, "recursive_doubling:radix=3"));
+  EXPECT_FALSE(has(sum, "ring:segment=4096"));
 }
 
 TEST(Candidates, DoWithoutSingleCopy) {

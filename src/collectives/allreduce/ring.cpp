@@ -14,19 +14,9 @@
 namespace tutti::collectives::allreduce {
 
 plan::Plan ring(const Shape& shape) {
-  Writer b(shape);
-  const Ring line = collectives::ring(shape.rank, 0, shape.size);
-  const std::vector<Slice> blocks = cut(whole(shape), shape.size);
-  std::vector<Handle> have, busy(blocks.size());
-  for (const Slice& block : blocks) have.push_back(b.copy(operand(shape, block), block));
-  for (Rank step = 1; step < shape.size; ++step) {
-    const auto out = static_cast<std::size_t>(around(shape.rank - step, shape.size));
-    const auto in = static_cast<std::size_t>(around(shape.rank - step - 1, shape.size));
-    busy[out] = b.send(line.right, blocks[out]).after(have[out]);
-    have[in] = b.recv_reduce(line.left, blocks[in], Side::left).after(have[in]);
-  }
-  pass_around(b, line, blocks, have, busy);
-  return b.build();
+  Shape whole_blocks = shape;
+  whole_blocks.parameters.segment = std::max<Count>(shape.count, 1);
+  return segmented_ring(whole_blocks);
 }
 
 }  // namespace tutti::collectives::allreduce
