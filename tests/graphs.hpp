@@ -36,12 +36,28 @@ inline std::vector<Neighbors> edges_of(const Lattice& lattice) {
   return all;
 }
 
-inline constexpr int graph_variants = 4;
+/// A ring with all edges twice and more, and edges of ranks to themselves between them: those between two ranks lie
+/// apart at the source, and apart in another way at the destination.
+inline std::vector<Neighbors> woven_ring(Rank size) {
+  std::vector<std::vector<Rank>> sources, destinations;
+  for (Rank rank = 0; rank < size; ++rank) {
+    const Rank next = (rank + 1) % size, previous = (rank + size - 1) % size;
+    destinations.push_back({next, previous, next, next, rank, -1, previous, rank});
+    sources.push_back({previous, previous, rank, next, previous, rank, next});
+  }
+  return pair_up(sources, destinations);
+}
+
+inline constexpr int graph_variants = 5;
 
 /// Two random graphs, a ring (whose ranks have one neighbour twice when there are two, and themselves when there is
-/// one), and a grid that is periodic in one of its two dimensions.
+/// one), a woven one, and a grid that is periodic in one of its two dimensions.
 inline void give_edges(Problem& problem, int variant) {
   const Rank size = problem.size;
+  if (variant == 2) {
+    problem.neighbors = woven_ring(size);
+    return;
+  }
   if (variant % 2 == 0) {
     problem.neighbors = random_graph(size, static_cast<std::uint64_t>(variant) + 1);
     return;

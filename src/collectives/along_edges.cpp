@@ -47,6 +47,87 @@ plan::Plan linear(const Shape& shape, Gives gives) {
   return b.build();
 }
 
+namespace {
+
+/// Slices that follow each other in a buffer are one; empty ones are none.
+std::vector<Slice> joined(const std::vector<Slice>& slices) {
+  std::vector<Slice> found;
+  for (const Slice& slice : slices) {
+    if (slice.count == 0) continue;
+    if (!found.empty() && found.back().offset + found.back().count == slice.offset)
+      found.back().count += slice.count;
+    else
+      found.push_back(slice);
+  }
+  return found;
+}
+
+/// What one message carries: the pieces themselves where there is but one, else scratch that has a place for each.
+class Parcel {
+ public:
+  Parcel(Writer& b, const std::vector<Slice>& blocks) : pieces_(joined(blocks)) {
+    if (pieces_.empty()) return;
+    content_ = pieces_.front();
+    if (pieces_.size() == 1) return;
+    for (std::size_t i = 1; i < pieces_.size(); ++i) content_.count += pieces_[i].count;
+    content_ = b.scratch(content_.count);
+  }
+
+  Slice content() const { return content_; }
+
+  /// Calls move(piece, its place in the content) for each; where they are the same, it has nothing to do.
+  template <class Move>
+  void for_each(Move move) const {
+    Count at = 0;
+    for (const Slice& piece : pieces_) {
+      move(piece, content_.part(at, piece.count));
+      at += piece.count;
+    }
+  }
+
+ private:
+  std::vector<Slice> pieces_;
+  Slice content_;
+};
+
+void send_together(Writer& b, Rank to, const std::vector<Slice>& blocks) {
+  const Parcel parcel(b, blocks);
+  std::vector<Handle> packed;
+  parcel.for_each([&](Slice piece, Slice place) { packed.push_back(b.copy(piece, place)); });
+  b.send(to, parcel.content()).after(packed);
+}
+
+void recv_together(Writer& b, Rank from, const std::vector<Slice>& blocks) {
+  const Parcel parcel(b, blocks);
+  const Handle received = b.recv(from, parcel.content());
+  parcel.for_each([&](Slice piece, Slice place) { b.copy(place, piece).after(received); });
+}
+
+void recv_once(Writer& b, Rank from, const std::vector<Slice>& homes) {
+  const Handle received = b.recv(from, homes.front());
+  for (const Slice& home : homes) b.copy(homes.front(), home).after(received);
+}
+
+}  // namespace
+
+plan::Plan combined(const Shape& shape, Gives gives) {
+  Writer b(shape);
+  copy_own(b, shape, gives);
+  for (const Other& destination : others(shape, shape.destinations)) {
+    std::vector<Slice> blocks;
+    for (const Rank slot : destination.slots) blocks.push_back(outgoing(shape, gives, slot));
+    if (gives == Gives::one) blocks.resize(1);
+    send_together(b, destination.rank, blocks);
+  }
+  for (Other& source : others(shape, shape.sources)) {
+    std::ranges::sort(source.slots, {}, [&](Rank slot) { return shape.sources[static_cast<std::size_t>(slot)].slot; });
+    std::vector<Slice> homes;
+    for (const Rank slot : source.slots) homes.push_back(output_block(shape, slot));
+    gives == Gives::one ? recv_once(b, source.rank, homes) : recv_together(b, source.rank, homes);
+  }
+  return b.build();
+}
+
 plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed) {
   Writer b(shape);
   copy_own(b, shape, gives);

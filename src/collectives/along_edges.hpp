@@ -43,6 +43,10 @@ void copy_own(Writer& b, const Shape& shape, Gives gives);
 /// Every block in a message of its own, all at once.
 plan::Plan linear(const Shape& shape, Gives gives);
 
+/// Everybody sends each other rank one message, however many edges lead there: the blocks of these edges in the order
+/// of its own slots, or its one block once.
+plan::Plan combined(const Shape& shape, Gives gives);
+
 /// Everybody makes all it gives visible as one piece, in cell 0 or, when exposed, as it lies in its memory; everybody
 /// copies its own blocks from its sources' pieces, and says so in cell 1 where they were exposed. For agreed counts.
 plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed);

@@ -27,7 +27,7 @@ std::vector<Problem> problems_of(const Algorithm& algorithm, Rank size) {
       if (in_place && !has_in_place(algorithm.kind)) continue;
       const bool commutative = !collective.reduces || algorithm.needs.commutative;
       std::vector<Rank> roots = {!collective.rooted ? 0 : in_place ? size - 1 : size / 2};
-      if (has_neighbors(algorithm.kind)) roots = {0, 1, 2, 3};  // graphs
+      if (has_neighbors(algorithm.kind)) roots = {0, 1, 2, 3, 4};  // graphs
       for (const Rank root : roots) {
         problems.push_back(problem_of(algorithm.kind, size, root, 2 * size + 1, in_place, commutative));
         problems.back().parameters = parameters;
