@@ -176,6 +176,14 @@ class Stream {
   Count count_, total_, capacity_;
 };
 
+/// A part of every block of gather(v) but the root's, in pieces through large cells.
+struct Pieces {
+  std::int32_t first, number;  ///< Its cells.
+  Count skip, count;           ///< Its elements.
+};
+/// Everybody but the root writes them, and the root collects them meanwhile.
+void gather(Writer& b, const Shape& shape, Order& order, const Pieces& pieces);
+
 /// Scatter and alltoall through the cells of either ring.
 plan::Plan scatter(const Shape& shape, Ring ring);
 plan::Plan alltoall(const Shape& shape, Ring ring);

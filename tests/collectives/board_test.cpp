@@ -6,6 +6,7 @@
 
 #include <random>
 
+#include "plan/mutants.hpp"
 #include "plan/text.hpp"
 #include "problems.hpp"
 
@@ -42,6 +43,29 @@ s1: publish 0 shared[1]#0[0..1) after s0
 s2: await 0 0 expects 1
 s3: reduce shared[0]#0[0..1) -> output[0..1) after s0 s2
 )");
+}
+
+/// Beyond what the sweep's cells and counts reach: rings wrap, also with pieces that do not fill their cells.
+TEST(BoardPlans, GathervOfTwoTakesVeryLargeBlocksInPieces) {
+  plan::Checker checker;
+  for (const Rank root : {0, 1})
+    for (const bool in_place : {false, true})
+      for (const Count count : {32, 33, 64, 107}) {
+        const Count mine = count / 3;
+        Problem problem{.kind = Kind::gatherv, .size = 2, .root = root, .in_place = in_place, .gap = 3};
+        problem.counts = root == 0 ? std::vector<Count>{mine, count} : std::vector<Count>{count, mine};
+        problem.small_cell = 1;
+        problem.large_cell = 2;
+        const std::vector<Plan> plans = plans_of(Kind::gatherv, "board", problem);
+        EXPECT_EQ(plans.at(0).cells, count == 32 ? 1 : 1 + (count - 16 + 1) / 2);
+        const plan::Contract contract = get(problem.kind).contract(problem);
+        const plan::Verdict verdict = checker.check(plans, contract, board_of(problem));
+        EXPECT_TRUE(verdict.ok) << count << ": " << verdict.text;
+        if (count != 33 || !verdict.ok) continue;
+        const plan::MutationReport report = mutate(plans, contract, board_of(problem), checker);
+        EXPECT_EQ(report.unproved(), 0u) << report.text();
+        EXPECT_LE(report.survivors.size(), report.mutants / 20) << report.text();
+      }
 }
 
 /// Whose cells a rank waits for.

@@ -190,6 +190,17 @@ TEST(Mismatch, Count) {
   });
 }
 
+/// Two ranks take very large blocks in as many pieces as each believes there are.
+TEST(Mismatch, CountOfAVeryLargeBlock) {
+  const Algorithm& board = *tutti::collectives::find(Kind::gatherv, "board");
+  constexpr Count large = 150000, one_cell = tutti::host::large_payload / element;
+  for (const Count other : {large + 1, large + one_cell, 2 * large, Count{3000}, Count{3}})
+    for (const Rank odd : {0, 1}) {
+      const Play right{problem_of(board, 2, large), &board}, wrong{problem_of(board, 2, other), &board};
+      expect_both_named(right, wrong, odd, 12);
+    }
+}
+
 TEST(Mismatch, Type) {
   for_each_algorithm([](const Play& right, Rank odd, std::uint64_t seed) {
     if (right.algorithm->kind == Kind::barrier) return;

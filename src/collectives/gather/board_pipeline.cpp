@@ -6,7 +6,25 @@
 //     root 1       0  1  2 ...
 #include "collectives/board.hpp"
 
-namespace tutti::collectives::gather {
+namespace tutti::collectives {
+
+void board::gather(Writer& b, const Shape& shape, Order& order, const Pieces& pieces) {
+  const auto piece = [&](Slice block, std::int32_t number) {
+    return part_of(block.part(pieces.skip, pieces.count), number, pieces.number);
+  };
+  for (std::int32_t number = 0; number < pieces.number; ++number) {
+    const std::int32_t cell = pieces.first + number;
+    if (shape.rank != shape.root) put(b, order.of(cell), cell, piece(my_input(shape), number));
+    for (Rank distance = 1; distance < shape.size && shape.rank == shape.root; ++distance) {
+      const Rank from = neighbour(shape, distance);
+      const Slice theirs = piece(output_block(shape, from), number);
+      take(b, order.of(cell), Writer::shared(from, cell, 0, theirs.count), theirs);
+    }
+    order.finish(cell);
+  }
+}
+
+namespace gather {
 
 plan::Plan board_pipeline(const Shape& shape) {
   Writer b(shape);
@@ -16,16 +34,9 @@ plan::Plan board_pipeline(const Shape& shape) {
   const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);
-  for (std::int32_t cell = 0; cell < cells; ++cell) {
-    if (shape.rank != shape.root) board::put(b, order.of(cell), cell, board::part_of(my_input(shape), cell, cells));
-    for (Rank distance = 1; distance < shape.size && shape.rank == shape.root; ++distance) {
-      const Rank from = board::neighbour(shape, distance);
-      const Slice piece = board::part_of(output_block(shape, from), cell, cells);
-      board::take(b, order.of(cell), Writer::shared(from, cell, 0, piece.count), piece);
-    }
-    order.finish(cell);
-  }
+  board::gather(b, shape, order, {.first = 0, .number = cells, .skip = 0, .count = shape.count});
   return b.build();
 }
 
-}  // namespace tutti::collectives::gather
+}  // namespace gather
+}  // namespace tutti::collectives

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Board: whoever's block fits a small cell publishes it there and is done; the others expose theirs, and wait until the
 // root has copied it. Sender and root know the block's size, so that they take the same branch; no exchange before.
-// Cost: alpha + beta (sum of n) at the root, one alpha more for large blocks.
+// Cost: alpha + beta (sum of n) at the root, one alpha more for large blocks. Two ranks know all counts that matter,
+// and so how many cells gather's pipeline takes: a very large block goes that way, but for its beginning.
 //
 //     P = 4, root 0:    1 #block   2 expose   3 nothing   >  0 copies  >  2 done
 #include "collectives/board.hpp"
@@ -17,9 +18,49 @@ void hand_in(Writer& b, const Shape& shape, const board::Receipts& receipts) {
   if (!board::fits(shape, mine)) b.await(shape.root, receipts.cell(shape.rank), 0);
 }
 
+/// Through cells the sender's core does half of the copying, which pays from 1 MiB on, and not with more ranks: their
+/// copies in turn take the cores from the root.
+bool goes_in_pieces(const Shape& shape, Slice block) {
+  constexpr Count pays = 16;
+  return shape.size == 2 && block.count > pays * board::capacity(shape, board::Ring::large);
+}
+
+/// The sender exposes its block, so that the root sees that they mean the same count, and writes pieces of it into
+/// cells; meanwhile the root copies as much of its beginning as the ring holds.
+plan::Plan in_pieces(const Shape& shape, Slice block) {
+  constexpr board::Ring ring = board::Ring::large;
+  const Count straight = board::ring_length(ring) * board::capacity(shape, ring);
+  const std::int32_t pieces = board::pieces(shape, ring, block.count - straight);
+  // Cell 0, then one for each piece. The receipt goes into the root's last, which is not released before completion.
+  const Rank other = 1 - shape.rank;
+  Writer b(shape);
+  b.use(ring, pieces + 1);
+  board::Order order(b, ring, pieces + 1);
+  Handle copied;
+  if (shape.rank == shape.root) {
+    order.of(0).add(b.await(other, 0, block.count));
+    copied = order.of(0).add(b.copy(Writer::exposed(other, 0, 0, straight), block.part(0, straight)));
+  } else {
+    order.of(0).add(b.publish(0, block));
+  }
+  board::gather(b, shape, order, {.first = 1, .number = pieces, .skip = straight, .count = block.count - straight});
+  if (shape.rank == shape.root) {
+    b.publish(pieces, board::nothing(shape.rank, pieces)).after(copied);
+    const Slice home = output_block(shape, shape.rank);
+    b.copy(contribution(shape, home), home);
+  } else {
+    b.await(other, pieces, 0);
+  }
+  return b.build();
+}
+
 }  // namespace
 
 plan::Plan board(const Shape& shape) {
+  if (shape.size == 2) {
+    const Slice block = shape.rank == shape.root ? output_block(shape, 1 - shape.rank) : my_input(shape);
+    if (goes_in_pieces(shape, block)) return in_pieces(shape, block);
+  }
   Writer b(shape);
   board::Receipts receipts(shape);
   if (shape.size > 1) b.use(board::block_ring(shape), receipts.cells());
