@@ -2,12 +2,14 @@
 // The middle of a job: signals, ranks that end, the deadline.
 #include "launcher/job.hpp"
 
+#include <poll.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <span>
 #include <string>
 
 #include "base/clock.hpp"
@@ -21,6 +23,8 @@ namespace {
 constexpr std::chrono::seconds grace_time{1};
 /// A wrapper (`sh -c`) that ends because of its program's death does so within this; then one line is enough.
 constexpr std::chrono::milliseconds wrapper_time{200};
+/// So many milliseconds are waited for the end of a rank that has died: of a wrapper's program it never comes.
+constexpr int most_patience = 50;
 
 std::string seconds(std::chrono::nanoseconds time) {
   std::string text = std::to_string(std::chrono::duration<double>(time).count());
@@ -162,11 +166,25 @@ void Job::on_timeout() {
   terminate();
 }
 
+/// Some failed, none was killed, and a further one has died whose end cannot be had yet: the kernel gives up a
+/// process's locks before it says how it ended. Others may have failed because of it.
+bool Job::misses_cause(std::span<const std::pair<Rank, End>> ended) {
+  if (std::ranges::none_of(ended, [](const auto& entry) { return entry.second.code() != 0; }) ||
+      std::ranges::any_of(ended, [](const auto& entry) { return entry.second.killed; }))
+    return false;
+  for (Rank rank = 0; rank < options_.ranks; ++rank)
+    if (child(rank).running && segment_->probe(rank) == host::Life::dead &&
+        std::ranges::find(ended, rank, [](const auto& entry) { return entry.first; }) == ended.end())
+      return true;
+  return false;
+}
+
 void Job::reap() {
   std::vector<std::pair<Rank, End>> ended;
   std::vector<bool> seen(static_cast<std::size_t>(options_.ranks));
   // Until there is none: a rank may end because of one that ended just after we had looked at it.
   std::size_t known = 0;
+  int patience = most_patience;
   do {
     known = ended.size();
     for (Rank rank = 0; rank < options_.ranks; ++rank) {
@@ -179,7 +197,7 @@ void Job::reap() {
       seen[static_cast<std::size_t>(rank)] = true;
       ended.push_back({rank, End{info.si_code != CLD_EXITED, info.si_code == CLD_DUMPED, info.si_status}});
     }
-  } while (ended.size() > known);
+  } while (ended.size() > known || (misses_cause(ended) && patience-- > 0 && poll(nullptr, 0, 1) == 0));
   // Several may have ended since we looked. One that was killed is rather the cause than one that exited.
   std::ranges::stable_sort(ended, {}, [](const auto& entry) { return entry.second.killed ? 0 : 1; });
   for (const auto& [rank, end] : ended) rank_ended(rank, end);

@@ -10,7 +10,9 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <span>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -67,6 +69,7 @@ class Job {
   void stop_all();
   void on_timeout();
   void reap();
+  bool misses_cause(std::span<const std::pair<Rank, End>> ended);
   void rank_ended(Rank rank, const End& end);
   void rank_failed(Rank rank, const End& end, const std::string& what);
   void rank_lost(Rank rank);

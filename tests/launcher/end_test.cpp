@@ -15,6 +15,7 @@
 #include <set>
 #include <string>
 #include <utility>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "base/random.hpp"
@@ -62,6 +63,15 @@ TEST_F(EndTest, ARankThatIsKilledIsNamedWithItsLastCollective) {
   expect_text(job, "tutti: ranks 0, 2 failed after rank 1\n");
   EXPECT_EQ(job.output(), "saw it\nsaw it\n") << "the others had time to report it themselves";
   EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ARankThatTakesItsTimeToDieIsTheCauseStill) {
+  const std::vector<std::string> steps{"join",     "1/last=3",      "1/drop-lock", "1/sleep=0.02",
+                                       "1/kill=9", "await-death=1", "exit=1"};
+  Running job(tutti_run({"-n", "3"}, probe(steps)));
+  EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  expect_text(job, ") was killed by SIGKILL (Killed), in allreduce #12 of group 0000000000006c1f\n");
+  expect_text(job, "tutti: ranks 0, 2 failed after rank 1\n");
 }
 
 TEST_F(EndTest, TheWorldIsCalledTheWorld) {

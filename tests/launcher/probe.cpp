@@ -87,6 +87,8 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"exit", [](const std::string& code) { std::fflush(nullptr), _exit(std::atoi(code.c_str())); }},
     {"kill", [](const std::string& number) { kill(getpid(), std::atoi(number.c_str())); }},
     {"ignore", [](const std::string& number) { std::signal(std::atoi(number.c_str()), SIG_IGN); }},
+    // As the kernel does with a process that ends: its locks go before others can be told how it ended.
+    {"drop-lock", [](const std::string&) { close(member->segment()->descriptor()); }},
     {"last", write_last},
     {"world", write_world},
     {"put", put},
