@@ -41,10 +41,9 @@ inline Problem problem_of(Kind kind, Rank size, Rank root, Count count, bool in_
 }
 
 inline std::string describe(const Algorithm& algorithm, const Problem& problem) {
-  return std::string(name_of(problem.kind)) + "/" + std::string(algorithm.name) +
-         " P=" + std::to_string(problem.size) + " root=" + std::to_string(problem.root) +
-         " count=" + std::to_string(problem.count) + (problem.in_place ? " in place" : "") +
-         (problem.commutative ? "" : " not commutative") +
+  return std::string(name_of(problem.kind)) + "/" + std::string(algorithm.name) + " P=" + std::to_string(problem.size) +
+         " root=" + std::to_string(problem.root) + " count=" + std::to_string(problem.count) +
+         (problem.in_place ? " in place" : "") + (problem.commutative ? "" : " not commutative") +
          (problem.lattice.dims.empty() ? "" : " grid of " + std::to_string(problem.lattice.dims.size())) +
          " segment=" + std::to_string(problem.parameters.segment) +
          " radix=" + std::to_string(problem.parameters.radix);
