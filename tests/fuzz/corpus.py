@@ -48,8 +48,8 @@ def segments():
         return -(-value // PAGE) * PAGE
 
     def one(size, capacity, *places, how=0, version=1, job=JOB, magic=0x5455545449534547, shift=0, claimed=None):
-        processes = PAGE
-        links = up(processes + size * 1536)
+        processes = up(33792)
+        links = up(processes + size * 1664)
         pairs = up(links + capacity // PAGE * 8)
         heap = pairs + up(size * 128) + size * size * (PAGE + 65536) + shift
         header = struct.pack("<QIiQQ", magic, version, size, job, claimed or capacity)
@@ -200,7 +200,7 @@ def snapshots():
     """How each rank is, then what is written: part, place in it, bytes."""
     header, process, third, board, identity, records, heap = range(7)
     running, sleeping, waiting, stopped, dead, left = range(1, 7)
-    waits = 384  # the offset of a process's waits; the first of them stands 32 bytes further on
+    waits = 512  # the offset of a process's waits; the first of them stands 32 bytes further on
 
     def one(states, *writes):
         written = (struct.pack("<BHB", part, place, len(data)) + data for part, place, data in writes)

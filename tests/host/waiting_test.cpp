@@ -244,7 +244,7 @@ class OnOneCore {
     EXPECT_EQ(sched_setaffinity(0, sizeof one_, &one_), 0);
     for (Rank rank = 0; rank < 3; ++rank) segment().process(rank).life.store(Life::alive);
     other_ = std::make_unique<Child>(
-        for_ever([this, waiting = std::make_shared<Waiting>(segment(), 1, 1, 3)] { wait_a_little(*waiting); }));
+        for_ever([waiting = std::make_shared<Waiting>(segment(), 1, 1, 3)] { wait_a_little(*waiting); }));
   }
   ~OnOneCore() { sched_setaffinity(0, sizeof before_, &before_); }
   OnOneCore(const OnOneCore&) = delete;
