@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Waiting is a policy: spin with a core per rank, yield with more ranks than cores, sleep as soon as foreign load
-// shows.
+// Waiting is a policy: spin with a core per rank, yield with more ranks than cores, sleep where foreign load takes the
+// core at nearly every yield.
 #pragma once
 
 #include <atomic>

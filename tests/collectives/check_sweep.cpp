@@ -66,18 +66,23 @@ void check_problem(const Algorithm& algorithm, const Problem& problem, plan::Che
   findings.count(1, steps);
 }
 
-TEST(CheckSweep, EveryAlgorithmKeepsItsContract) {
-  constexpr Rank most = 64;
+/// Every algorithm in groups of up to `most`. problems(algorithm, size, check) calls check(problem) for each of them.
+template <class Problems>
+void check_sizes(Rank most, Problems problems) {
   const auto algorithms = collectives::algorithms();
   Findings findings;
-  on_two_threads(algorithms.size() * most, [&](std::size_t i, plan::Checker& checker) {
+  on_two_threads(algorithms.size() * static_cast<std::size_t>(most), [&](std::size_t i, plan::Checker& checker) {
     // Large groups first, so that both threads end together.
-    const auto size = static_cast<Rank>(most - i / algorithms.size());
+    const auto size = most - static_cast<Rank>(i / algorithms.size());
     const Algorithm& algorithm = algorithms[i % algorithms.size()];
-    for_each_problem(algorithm, size,
-                     [&](const Problem& problem) { check_problem(algorithm, problem, checker, findings); });
+    problems(algorithm, size, [&](const Problem& problem) { check_problem(algorithm, problem, checker, findings); });
   });
   findings.report();
+}
+
+TEST(CheckSweep, EveryAlgorithmKeepsItsContract) {
+  check_sizes(
+      64, [](const Algorithm& algorithm, Rank size, const auto& check) { for_each_problem(algorithm, size, check); });
 }
 
 TEST(CheckSweep, EveryAlgorithmTakesRandomShapesAndParameters) {
@@ -96,24 +101,18 @@ TEST(CheckSweep, EveryAlgorithmTakesRandomShapesAndParameters) {
 
 /// Segments far shorter than any that pay, and every radix up to beyond the number of ranks.
 TEST(CheckSweep, EveryAlgorithmTakesShortSegmentsAndAnyRadix) {
-  constexpr Rank most = 17;
-  const auto algorithms = collectives::algorithms();
-  Findings findings;
-  on_two_threads(algorithms.size() * most, [&](std::size_t i, plan::Checker& checker) {
-    const auto size = static_cast<Rank>(most - i / algorithms.size());
-    const Algorithm& algorithm = algorithms[i % algorithms.size()];
+  check_sizes(17, [](const Algorithm& algorithm, Rank size, const auto& check) {
+    const Collective& collective = get(algorithm.kind);
     for (int radix = 1; radix <= size + 1; ++radix)
       for (const Count count : {Count{0}, Count{1}, size * Count{3} + 2})
         for (const bool other : {false, true}) {
-          const Collective& collective = get(algorithm.kind);
           const bool commutative = !collective.reduces || algorithm.needs.commutative || other;
           Problem problem = problem_of(algorithm.kind, size, collective.rooted ? size / 2 : 0, count,
                                        has_in_place(algorithm.kind) && radix % 2 == 0, commutative);
           problem.parameters = {.segment = 1 + radix % 4, .radix = radix};
-          check_problem(algorithm, problem, checker, findings);
+          check(problem);
         }
   });
-  findings.report();
 }
 
 /// Operations that follow each other take cells of the same rings, more than the rings have.
