@@ -109,7 +109,7 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
   check_process();
   refuse_inside_reduction();
   SlowWait slow(*this, operations);
-  host::Waiting::Round round(waiting_);
+  host::Waiting::Round round(waiting_, companion_);
   for (int moves = 0;;) {
     if (done()) return true;
     Rank awaited = -1;
@@ -128,6 +128,8 @@ bool Engine::wait(Operation& operation, std::uint64_t until) {
   return wait_until(
       {&one, 1}, [&] { return operation.finished(); }, until);
 }
+
+void Engine::wait_for(const std::function<bool()>& done) { wait_until({}, done, 0); }
 
 std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operations, std::uint64_t until) {
   std::optional<std::size_t> found;

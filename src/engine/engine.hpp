@@ -3,6 +3,7 @@
 #pragma once
 
 #include <atomic>
+#include <functional>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -40,6 +41,9 @@ class Engine {
   /// Given once, before any channel: its wake-ups come from `waiting()`.
   void use(std::unique_ptr<transport::Transport> transport) { transport_ = std::move(transport); }
 
+  /// Given once, before the first wait: waits of the program's own threads visit it.
+  void accompany(host::Companion& companion) { companion_ = &companion; }
+
   const Setup& setup() const { return setup_; }
   host::Segment& segment() { return *setup_.segment; }
   host::Waiting& waiting() { return waiting_; }
@@ -51,6 +55,8 @@ class Engine {
   bool wait(Operation& operation, std::uint64_t until);
   /// Waits until one of them is finished: its index, or nothing after `until`.
   std::optional<std::size_t> wait_any(std::span<Operation* const> operations, std::uint64_t until);
+  /// Waits until `done` says so, for something that may depend on more than operations; moves everything on meanwhile.
+  void wait_for(const std::function<bool()>& done);
   /// One round of progress on everything; true when anything moved.
   bool progress(Rank& awaited);
 
@@ -104,6 +110,7 @@ class Engine {
 
   Setup setup_;
   host::Waiting waiting_;
+  host::Companion* companion_ = nullptr;
   std::unique_ptr<transport::Transport> transport_;
   std::mutex transport_lock_;
   std::mutex channels_lock_;

@@ -45,6 +45,8 @@ constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
 constexpr int probe_yields = 8;
+constexpr std::uint64_t between_visits = 20'000;             // a visit costs up to 1 us
+constexpr std::uint64_t short_sleep = 1'000'000, patient_sleep = 10'000'000, patient_after = 1'000'000'000;
 constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
 
 std::string describe(const Policy& policy, int cores, int ranks) {
@@ -89,7 +91,11 @@ bool Waiting::Round::pause_slowly(Rank awaited, std::uint64_t until) {
     return false;
   }
   const std::uint64_t now = base::now();
-  if (started_ == 0) started_ = tick_ = now;
+  if (started_ == 0) started_ = tick_ = visited_ = now;
+  if (companion_ != nullptr && now - visited_ >= between_visits) {
+    companion_->visit();
+    visited_ = now;
+  }
   if (waiting_.sleep_at_once(now)) {
     announce(awaited);
     return due(now, until);
@@ -147,8 +153,10 @@ void Waiting::Round::announce(Rank awaited) {
 
 /// The announcement stays until the round ends: who was woken for nothing sleeps again at once.
 bool Waiting::Round::sleep(std::uint64_t until) {
+  // A visit may take its time; who rings meanwhile changes the word, and the sleep ends at once.
+  if (companion_ != nullptr) companion_->visit();
   const std::uint64_t before = base::now();
-  std::uint64_t slice = tick_length;
+  std::uint64_t slice = longest_sleep(before);
   if (until != 0) {
     if (before >= until) return true;
     slice = std::min(slice, until - before);
@@ -160,6 +168,12 @@ bool Waiting::Round::sleep(std::uint64_t until) {
   const std::uint64_t after = base::now();
   take_core(waiting_.segment_, waiting_.rank_, after);
   return due(after, until) || result == EINTR;
+}
+
+/// A companion cannot ring: it is looked after between short sleeps, and less often when the wait has become long.
+std::uint64_t Waiting::Round::longest_sleep(std::uint64_t now) const {
+  if (companion_ == nullptr) return tick_length;
+  return now - started_ < patient_after ? short_sleep : patient_sleep;
 }
 
 bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {

@@ -28,6 +28,15 @@ struct Policy {
 /// How often a waiter looks at slow things: deaths, clocks, mismatches. Also how long it sleeps at most.
 inline constexpr std::uint64_t tick_length = 20'000'000;
 
+/// Something else in this process that moves on only when it is asked to, and that others may wait for: the MPI of a
+/// program that waits in Tutti.
+class Companion {
+ public:
+  virtual ~Companion() = default;
+  /// Moves it on a little. Called by the waiting thread.
+  virtual void visit() noexcept = 0;
+};
+
 /// Something to do instead of going to the operating system: the deterministic scheduler of inproc switches to another
 /// rank here. nullptr in real processes.
 class Scheduler {
@@ -64,7 +73,9 @@ class Waiting {
   /// pairs with the one in `ring`; the proof stands in waiting.cpp.
   class Round {
    public:
-    explicit Round(Waiting& waiting) : waiting_(waiting), spins_(waiting.spins_now()) {}
+    /// `companion`, if any, is visited now and then, and sleep is short.
+    explicit Round(Waiting& waiting, Companion* companion = nullptr)
+        : waiting_(waiting), companion_(companion), spins_(waiting.spins_now()) {}
     ~Round() {
       if (announced_) waiting_.retract();
     }
@@ -89,14 +100,16 @@ class Waiting {
     bool sleep(std::uint64_t until);
     void announce(Rank awaited);
     bool due(std::uint64_t now, std::uint64_t until);
+    std::uint64_t longest_sleep(std::uint64_t now) const;
 
     Waiting& waiting_;
+    Companion* companion_;
     std::uint32_t spins_;       // polls left before anything else is done
     std::uint32_t heard_ = 0;   // bell word before the last poll
     std::uint32_t yields_ = 0;  // under a scheduler: since the last tick
     Rank awaited_ = -1;         // as announced
     bool announced_ = false;
-    std::uint64_t started_ = 0, tick_ = 0;
+    std::uint64_t started_ = 0, tick_ = 0, visited_ = 0;
   };
 
   /// Polls that are worth a spin now: none with more ranks than cores, or while foreign load shows.

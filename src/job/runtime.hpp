@@ -99,6 +99,8 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<Member> split(int colour, int key);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
+  /// Memory for the board of a group to be, made by one of its ranks. Throws Error (system).
+  host::Offset make_board(const engine::Membership& made);
 
   /// The user's plans that are kept for this group; from any thread. `keep` returns what is kept by then.
   Plan kept_plan(std::string_view key);
@@ -113,7 +115,6 @@ class Member : public std::enable_shared_from_this<Member> {
  private:
   engine::Channel::Start prepare(const Call& call);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
-  host::Offset make_board(const engine::Membership& made);
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<engine::Channel> channel_;

@@ -63,7 +63,7 @@ void Server::admit(base::Descriptor socket) {
       std::ranges::count_if(guests_, [](const auto& entry) { return entry.second.stage == Stage::greeting; });
   if (static_cast<std::size_t>(greeting) >= std::max(least_greeting_limit, 4 * places_.size())) make_room();
   const Id id = ++last_id_;
-  Guest guest{Connection(std::move(socket))};
+  Guest guest{launch::Connection(std::move(socket))};
   guest.deadline = loop_.after(greeting_time, [this, id] { close(id); });
   const uid_t uid = guest.connection.peer().uid;
   watch(id, guests_.emplace(id, std::move(guest)).first->second);

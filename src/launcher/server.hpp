@@ -11,8 +11,8 @@
 
 #include "base/descriptor.hpp"
 #include "host/segment.hpp"
+#include "launch/connection.hpp"
 #include "launch/message.hpp"
-#include "launcher/connection.hpp"
 #include "launcher/loop.hpp"
 #include "launcher/store.hpp"
 
@@ -53,7 +53,7 @@ class Server {
   using Id = std::uint64_t;
   enum class Stage : std::uint8_t { greeting, control, lifeline, refused };
   struct Guest {
-    Connection connection;
+    launch::Connection connection;
     Stage stage = Stage::greeting;
     Rank rank = -1;
     Loop::Timer deadline{};

@@ -1,19 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti bench: becomes the driver of the comparison benchmark, which is a Python program beside this one.
-#include <unistd.h>
-
 #include <CLI/App.hpp>
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
-#include <cerrno>
 #include <cstdlib>
-#include <cstring>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
+#include "become.hpp"
 #include "commands.hpp"
 #include "tutti/error.hpp"
 
@@ -22,22 +20,15 @@ namespace tutti::command {
 namespace {
 
 /// The driver reads the command line; here it only passes by.
-int run(const std::vector<std::string>& given) {
-  const std::filesystem::path binaries = std::filesystem::read_symlink("/proc/self/exe").parent_path();
-  const std::filesystem::path driver = binaries.parent_path() / "share/tutti/versus";
+[[noreturn]] int run(const std::vector<std::string>& given) {
+  const std::filesystem::path driver = binaries().parent_path() / "share/tutti/versus";
   if (!std::filesystem::exists(driver))
     throw Error(Cause::usage, "there is no " + driver.string() + "; install Tutti again, with its programs");
   const char* chosen = std::getenv("TUTTI_PYTHON");
-  const std::string python = chosen != nullptr ? chosen : "python3";
-  setenv("VERSUS_BINARIES", binaries.c_str(), 1);
-  std::vector<std::string> words{python, driver.string()};
+  setenv("VERSUS_BINARIES", binaries().c_str(), 1);
+  std::vector<std::string> words{chosen != nullptr ? chosen : "python3", driver.string()};
   words.insert(words.end(), given.begin(), given.end());
-  std::vector<char*> arguments;
-  for (std::string& word : words) arguments.push_back(word.data());
-  arguments.push_back(nullptr);
-  execvp(arguments[0], arguments.data());
-  throw Error(Cause::usage, "cannot start " + python + ": " + std::strerror(errno) +
-                                "; put python3 on the PATH, or name a Python in TUTTI_PYTHON");
+  become(std::move(words), "put python3 on the PATH, or name a Python in TUTTI_PYTHON");
 }
 
 }  // namespace

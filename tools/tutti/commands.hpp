@@ -20,5 +20,6 @@ Action add_why(CLI::App& program);
 Action add_bench(CLI::App& program);
 Action add_tune(CLI::App& program);
 Action add_explain(CLI::App& program);
+Action add_mpi(CLI::App& program);
 
 }  // namespace tutti::command

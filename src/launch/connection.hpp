@@ -11,22 +11,22 @@
 #include "launch/message.hpp"
 #include "launch/system.hpp"
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 class Connection {
  public:
   explicit Connection(base::Descriptor socket);
 
   int descriptor() const { return socket_.get(); }
-  const launch::Peer& peer() const { return peer_; }
+  const Peer& peer() const { return peer_; }
 
   /// Reads what has arrived, up to a limit. False when the other end has hung up.
   bool read();
   /// The next complete message among what was read. Outcome malformed: nothing more will come.
-  launch::Parsed next();
+  Parsed next();
 
   /// Queues a message; `attached` (-1 = none) is a descriptor to hand over with it, which must stay open until then.
-  void send(const launch::Message& message, int attached = -1);
+  void send(const Message& message, int attached = -1);
   /// Writes as much as fits. False when the other end has hung up.
   bool flush();
   /// Whether everything queued has been written.
@@ -39,9 +39,9 @@ class Connection {
     std::size_t sent = 0;
   };
   base::Descriptor socket_;
-  launch::Peer peer_;
+  Peer peer_;
   std::vector<std::byte> input_;
   std::deque<Outgoing> output_;
 };
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/connection.hpp"
+#include "launch/connection.hpp"
 
 #include <sys/socket.h>
 
@@ -8,12 +8,12 @@
 #include <cstring>
 #include <utility>
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 namespace {
 
 /// Reading stops here until the messages have been taken: a longer message does not exist.
-constexpr std::size_t most_input = launch::header_bytes + 4096 + launch::longest_value;
+constexpr std::size_t most_input = header_bytes + 4096 + longest_value;
 
 ssize_t send_piece(int socket, std::span<const std::byte> bytes, int attached) {
   iovec vector{const_cast<std::byte*>(bytes.data()), bytes.size()};
@@ -35,7 +35,7 @@ ssize_t send_piece(int socket, std::span<const std::byte> bytes, int attached) {
 
 }  // namespace
 
-Connection::Connection(base::Descriptor socket) : socket_(std::move(socket)), peer_(launch::peer_of(socket_.get())) {}
+Connection::Connection(base::Descriptor socket) : socket_(std::move(socket)), peer_(peer_of(socket_.get())) {}
 
 bool Connection::read() {
   std::array<std::byte, 16384> buffer;
@@ -52,14 +52,14 @@ bool Connection::read() {
   return true;
 }
 
-launch::Parsed Connection::next() {
-  launch::Parsed parsed = launch::parse(input_);
+Parsed Connection::next() {
+  Parsed parsed = parse(input_);
   input_.erase(input_.begin(), input_.begin() + static_cast<std::ptrdiff_t>(parsed.used));
   return parsed;
 }
 
-void Connection::send(const launch::Message& message, int attached) {
-  output_.push_back({launch::serialise(message), attached});
+void Connection::send(const Message& message, int attached) {
+  output_.push_back({serialise(message), attached});
 }
 
 bool Connection::flush() {
@@ -76,4 +76,4 @@ bool Connection::flush() {
   return true;
 }
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

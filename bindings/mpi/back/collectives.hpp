@@ -1,0 +1,211 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// MPI's collectives: how the arguments of each become Tutti's call. `describe` has the arguments of the blocking form
+// but for the communicator; N is the type of its counts and D that of its displacements, which are int in the plain forms
+// and 64 bits wide in the _c forms.
+#pragma once
+
+#include "translation.hpp"
+
+namespace tutti::mpi::collectives {
+
+/// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
+struct Plain {
+  template <class... Arguments>
+  static bool covered(const Arguments&...) {
+    return true;
+  }
+};
+
+struct Barrier : Plain {
+  static constexpr Kind kind = Kind::barrier;
+  template <class N, class D>
+  static bool describe(Translation&) {
+    return true;
+  }
+};
+
+struct Bcast : Plain {
+  static constexpr Kind kind = Kind::bcast;
+  template <class N, class D>
+  static bool describe(Translation& t, void* buffer, N count, MPI_Datatype type, int root) {
+    return t.at(root) && t.output(buffer, count, type, t.call.count);
+  }
+};
+
+struct Gather : Plain {
+  static constexpr Kind kind = Kind::gather;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type, int root) {
+    if (!t.at(root)) return false;
+    t.call.in_place = in == MPI_IN_PLACE;
+    if (t.call.in_place && !t.is_root()) return false;
+    if (!t.call.in_place && !t.input(in, send_count, send_type, t.call.count)) return false;
+    return !t.is_root() || receive_blocks(t, out, receive_count, receive_type);
+  }
+  /// One block from each rank, side by side.
+  static bool receive_blocks(Translation& t, void* out, Count count, MPI_Datatype type) {
+    Count all = 0;
+    if (!t.output(out, count < 0 ? count : count * t.place().size, type, all)) return false;
+    t.call.count = all / t.place().size;
+    return true;
+  }
+};
+
+struct Allgather : Plain {
+  static constexpr Kind kind = Kind::allgather;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type) {
+    t.call.in_place = in == MPI_IN_PLACE;
+    return (t.call.in_place || t.input(in, send_count, send_type, t.call.count)) &&
+           Gather::receive_blocks(t, out, receive_count, receive_type);
+  }
+};
+
+struct Scatter : Plain {
+  static constexpr Kind kind = Kind::scatter;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type, int root) {
+    if (!t.at(root)) return false;
+    t.call.in_place = out == MPI_IN_PLACE;
+    if (t.call.in_place && !t.is_root()) return false;
+    if (!t.call.in_place && !t.output(out, receive_count, receive_type, t.call.count)) return false;
+    if (!t.is_root()) return true;
+    Count all = 0;
+    if (!t.input(in, send_count < 0 ? -1 : static_cast<Count>(send_count) * t.place().size, send_type, all)) return false;
+    t.call.count = all / t.place().size;
+    return true;
+  }
+};
+
+struct Alltoall : Plain {
+  static constexpr Kind kind = Kind::alltoall;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type) {
+    t.call.in_place = in == MPI_IN_PLACE;
+    Count all = 0;
+    const Count sent = t.call.in_place || send_count < 0 ? 0 : static_cast<Count>(send_count) * t.place().size;
+    return send_count_fits(t, send_count) && (t.call.in_place || t.input(in, sent, send_type, all)) &&
+           Gather::receive_blocks(t, out, receive_count, receive_type);
+  }
+  static bool send_count_fits(const Translation& t, Count count) { return t.call.in_place || count >= 0; }
+};
+
+struct Gatherv : Plain {
+  static constexpr Kind kind = Kind::gatherv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, const N* counts,
+                       const D* displacements, MPI_Datatype receive_type, int root) {
+    if (!t.at(root)) return false;
+    t.call.in_place = in == MPI_IN_PLACE;
+    if (t.call.in_place && !t.is_root()) return false;
+    if (!t.call.in_place && !t.input_block(in, send_count, send_type)) return false;
+    if (!t.is_root()) return true;
+    if (!t.output_blocks(out, t.place().size, counts, displacements, receive_type)) return false;
+    if (t.call.in_place) t.call.send_counts = t.call.recv_counts.subspan(static_cast<std::size_t>(root), 1);
+    return true;
+  }
+};
+
+struct Scatterv : Plain {
+  static constexpr Kind kind = Kind::scatterv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, const N* counts, const D* displacements, MPI_Datatype send_type,
+                       void* out, N receive_count, MPI_Datatype receive_type, int root) {
+    if (!t.at(root)) return false;
+    t.call.in_place = out == MPI_IN_PLACE;
+    if (t.call.in_place && !t.is_root()) return false;
+    if (!t.call.in_place && !t.output_block(out, receive_count, receive_type)) return false;
+    if (!t.is_root()) return true;
+    if (!t.input_blocks(in, t.place().size, counts, displacements, send_type)) return false;
+    if (t.call.in_place) t.call.recv_counts = t.call.send_counts.subspan(static_cast<std::size_t>(root), 1);
+    return true;
+  }
+};
+
+struct Allgatherv : Plain {
+  static constexpr Kind kind = Kind::allgatherv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, const N* counts,
+                       const D* displacements, MPI_Datatype receive_type) {
+    t.call.in_place = in == MPI_IN_PLACE;
+    if (!t.call.in_place && !t.input_block(in, send_count, send_type)) return false;
+    if (!t.output_blocks(out, t.place().size, counts, displacements, receive_type)) return false;
+    if (t.call.in_place) t.call.send_counts = t.call.recv_counts.subspan(static_cast<std::size_t>(t.place().rank), 1);
+    return true;
+  }
+};
+
+struct Alltoallv : Plain {
+  static constexpr Kind kind = Kind::alltoallv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
+                       MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
+                       MPI_Datatype receive_type) {
+    t.call.in_place = in == MPI_IN_PLACE;
+    if (!t.call.in_place && !t.input_blocks(in, t.place().size, send_counts, send_displacements, send_type)) return false;
+    if (!t.output_blocks(out, t.place().size, receive_counts, receive_displacements, receive_type)) return false;
+    if (t.call.in_place) t.call.send_counts = t.call.recv_counts;
+    return true;
+  }
+};
+
+struct Alltoallw : Plain {
+  static constexpr Kind kind = Kind::alltoallw;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
+                       const MPI_Datatype* send_types, void* out, const N* receive_counts,
+                       const D* receive_displacements, const MPI_Datatype* receive_types) {
+    const int size = t.place().size;
+    return t.parts(in, size, send_counts, send_displacements, send_types, out, size, receive_counts,
+                   receive_displacements, receive_types);
+  }
+};
+
+/// Reductions: only what `combining` knows is covered, which depends on what all ranks have alike.
+template <Kind which>
+struct Reducing {
+  static constexpr Kind kind = which;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op) {
+    return t.reduce(combining(op, type), in, out, count);
+  }
+  template <class N>
+  static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op) {
+    return combining(op, type).element != 0;
+  }
+};
+using Allreduce = Reducing<Kind::allreduce>;
+using Scan = Reducing<Kind::scan>;
+using Exscan = Reducing<Kind::exscan>;
+using ReduceScatterBlock = Reducing<Kind::reduce_scatter_block>;
+
+struct Reduce {
+  static constexpr Kind kind = Kind::reduce;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op, int root) {
+    if (!t.at(root) || (in == MPI_IN_PLACE && !t.is_root())) return false;
+    return t.reduce(combining(op, type), in, out, count);
+  }
+  template <class N>
+  static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op, int) {
+    return combining(op, type).element != 0;
+  }
+};
+
+struct ReduceScatter {
+  static constexpr Kind kind = Kind::reduce_scatter;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, void* out, const N* counts, MPI_Datatype type, MPI_Op op) {
+    return t.reduce_counts(counts) && t.reduce(combining(op, type), in, out, 0);
+  }
+  template <class N>
+  static bool covered(const void*, void*, const N*, MPI_Datatype type, MPI_Op op) {
+    return combining(op, type).element != 0;
+  }
+};
+
+}  // namespace tutti::mpi::collectives

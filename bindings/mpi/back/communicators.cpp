@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "communicators.hpp"
+
+#include <link.h>
+
+#include <cstring>
+#include <mutex>
+#include <shared_mutex>
+#include <unordered_map>
+
+#include "base/hash.hpp"
+#include "base/log.hpp"
+#include "host.hpp"
+#include "real.hpp"
+#include "requests.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+struct Kept {
+  std::shared_mutex lock;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<Communicator>> communicators;
+  int keyval = MPI_KEYVAL_INVALID;
+  std::atomic<std::uint64_t> generation{1};  ///< Grows when one is forgotten. Relaxed: a handle that is freed while
+                                             ///< another thread uses it is an error of the program.
+};
+
+Kept& kept() {
+  static Kept& all = *std::make_unique<Kept>().release();  // kept for ever: communicators may be freed after main
+  return all;
+}
+
+int forget(MPI_Comm comm, int, void*, void*) {
+  Kept& all = kept();
+  const std::unique_lock lock(all.lock);
+  all.generation.fetch_add(1, std::memory_order_relaxed);
+  all.communicators.erase(number_of(comm));
+  return MPI_SUCCESS;
+}
+
+int look_for_gpu(dl_phdr_info* info, std::size_t, void* found) {
+  const char* name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+  if (std::strstr(name, "/libcuda.so") != nullptr || std::strstr(name, "/libamdhip64.so") != nullptr)
+    *static_cast<bool*>(found) = true;
+  return 0;
+}
+
+/// Buffers may be on a device, which only the MPI knows how to read.
+bool has_gpu_runtime() {
+  bool found = false;
+  dl_iterate_phdr(&look_for_gpu, &found);
+  return found;
+}
+
+/// What the first rank of a communicator tells the others.
+struct News {
+  std::uint64_t context = 0;
+  host::Offset board = 0;
+};
+
+/// The MPI's own collectives, while operations of Tutti's may be open: others may need this rank for them.
+template <class Start>
+bool complete(const Start& start) {
+  MPI_Request request = MPI_REQUEST_NULL;
+  if (start(&request) != MPI_SUCCESS) return false;
+  int done = 0;
+  wait_until([&] { return real.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
+  return done != 0;
+}
+
+std::shared_ptr<job::Member> make_member(Host& host, MPI_Comm comm, engine::Membership made) {
+  static std::atomic<std::uint64_t> made_here{0};  // relaxed: only has to differ from call to call
+  News news;
+  if (made.rank == 0) {
+    const std::uint64_t own = made_here.fetch_add(1, std::memory_order_relaxed) << 16 | 0x6d70;
+    news.context = made.context = base::combine(base::combine(host.member()->who().context, own),
+                                                static_cast<std::uint64_t>(made.world.front()));
+    try {
+      news.board = host.member()->make_board(made);
+    } catch (const Error& error) {
+      base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
+    }
+  }
+  if (!complete([&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, comm, request); }) ||
+      news.board == 0)
+    return nullptr;
+  made.context = news.context;
+  made.board = news.board;
+  return std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(made));
+}
+
+/// The host's ranks of a communicator that Tutti can serve: all of one host, more than one, no GPU in any.
+std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
+  MPI_Group group = MPI_GROUP_NULL;
+  std::vector<Rank> ranks;
+  if (real.Comm_group(comm, &group) == MPI_SUCCESS) {
+    ranks = host.ranks_of(group, size);
+    real.Group_free(&group);
+  }
+  int mine = ranks.empty() || has_gpu_runtime() ? 0 : 1, all = 0;
+  const bool agreed = complete(
+      [&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); });
+  if (!agreed || all == 0) ranks.clear();
+  return ranks;
+}
+
+std::unique_ptr<Communicator> make(MPI_Comm comm) {
+  auto made = std::make_unique<Communicator>();
+  made->handle = comm;
+  int between = 0, rank = 0, size = 1;
+  Host* host = Host::get();
+  if (host == nullptr || real.Comm_test_inter(comm, &between) != MPI_SUCCESS || between != 0) return made;
+  real.Comm_rank(comm, &rank);
+  real.Comm_size(comm, &size);
+  made->place = {rank, size, 0, 0};
+  if (size < 2) return made;
+  engine::Membership who;
+  who.rank = rank;
+  who.world = servable(*host, comm, size);
+  who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
+  if (!who.world.empty()) made->member = make_member(*host, comm, std::move(who));
+  return made;
+}
+
+/// So that it is forgotten with the communicator.
+void watch(MPI_Comm comm) {
+  Kept& all = kept();
+  if (all.keyval == MPI_KEYVAL_INVALID)
+    real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &all.keyval, nullptr);
+  real.Comm_set_attr(comm, all.keyval, nullptr);
+}
+
+struct Last {
+  std::uint64_t generation = 0;
+  MPI_Comm handle = MPI_COMM_NULL;
+  Communicator* communicator = nullptr;
+};
+thread_local Last last;
+
+}  // namespace
+
+Communicator* known(MPI_Comm comm) {
+  Kept& all = kept();
+  const std::uint64_t generation = all.generation.load(std::memory_order_relaxed);
+  if (last.generation == generation && last.handle == comm) return last.communicator;
+  const std::shared_lock lock(all.lock);
+  const auto found = all.communicators.find(number_of(comm));
+  if (found == all.communicators.end()) return nullptr;
+  last = {generation, comm, found->second.get()};
+  return last.communicator;
+}
+
+Communicator* prepared(MPI_Comm comm) {
+  if (Communicator* found = known(comm)) return found;
+  if (comm == MPI_COMM_NULL || Host::get() == nullptr) return nullptr;
+  auto made = make(comm);
+  watch(comm);
+  Kept& all = kept();
+  const std::unique_lock lock(all.lock);
+  return (all.communicators[number_of(comm)] = std::move(made)).get();
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Which communicators have a group of Tutti's.
+#pragma once
+
+#include <memory>
+
+#include "abi.hpp"
+#include "job/runtime.hpp"
+#include "translation.hpp"
+
+namespace tutti::mpi {
+
+struct Communicator {
+  MPI_Comm handle = MPI_COMM_NULL;
+  std::shared_ptr<job::Member> member;  ///< nullptr: everything is the MPI's.
+  Place place;
+};
+
+/// What is known of a communicator; nullptr for one that has not been seen.
+Communicator* known(MPI_Comm comm);
+/// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking
+/// collectives, where ranks may wait for each other.
+Communicator* prepared(MPI_Comm comm);
+
+}  // namespace tutti::mpi

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What the front finds here: for each name that it exports, what to call.
+#include <cctype>
+#include <string>
+#include <unordered_map>
+
+#include "base/log.hpp"
+#include "collectives.hpp"
+#include "completion.hpp"
+#include "forms.hpp"
+#include "front/slots.h"
+#include "life.hpp"
+#include "narrow.hpp"
+#include "real.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+template <class Function>
+void* address(Function* function) {
+  return reinterpret_cast<void*>(function);
+}
+
+class Table {
+ public:
+  explicit Table(Finder find) : find_(find) {}
+
+  /// All forms of a collective. SmallD: displacements of its plain forms.
+  template <class C, class SmallD = int>
+  void add(const std::string& name) {
+    using Plain = Forms<C, int, SmallD>;
+    using Large = Forms<C, MPI_Count, MPI_Aint>;
+    using Emulated = Narrowed<C, SmallD>;
+    std::string starting = "I" + name;
+    starting[1] = static_cast<char>(std::tolower(starting[1]));
+    find_forms<Plain>(name, starting, "");
+    find_forms<Large>(name, starting, "_c");
+    if (Large::real_blocking == nullptr) Large::real_blocking = &Emulated::blocking;
+    if (Large::real_starting == nullptr) Large::real_starting = &Emulated::starting;
+    if (Large::real_preparing == nullptr) Large::real_preparing = &Emulated::preparing;
+    put_forms<Plain>(name, starting, "");
+    put_forms<Large>(name, starting, "_c");
+  }
+
+  void put(const std::string& name, void* function) { functions_["MPI_" + name] = function; }
+
+  /// Where a call of this name goes: to us, else to the MPI itself; null where neither knows it.
+  void* target(const char* name) const {
+    const auto found = functions_.find(name);
+    return found != functions_.end() ? found->second : find_(name);
+  }
+
+ private:
+  template <class Some>
+  void find_forms(const std::string& name, const std::string& starting, const std::string& suffix) {
+    Some::real_blocking = reinterpret_cast<decltype(Some::real_blocking)>(find_(("MPI_" + name + suffix).c_str()));
+    Some::real_starting = reinterpret_cast<decltype(Some::real_starting)>(find_(("MPI_" + starting + suffix).c_str()));
+    Some::real_preparing =
+        reinterpret_cast<decltype(Some::real_preparing)>(find_(("MPI_" + name + "_init" + suffix).c_str()));
+  }
+  template <class Some>
+  void put_forms(const std::string& name, const std::string& starting, const std::string& suffix) {
+    put(name + suffix, address(&Some::blocking));
+    put(starting + suffix, address(&Some::starting));
+    if (Some::real_preparing != nullptr) put(name + "_init" + suffix, address(&Some::preparing));
+  }
+
+  Finder find_;
+  std::unordered_map<std::string, void*> functions_;
+};
+
+void add_collectives(Table& table) {
+  using namespace collectives;
+  table.add<Barrier>("Barrier");
+  table.add<Bcast>("Bcast");
+  table.add<Gather>("Gather");
+  table.add<Gatherv>("Gatherv");
+  table.add<Scatter>("Scatter");
+  table.add<Scatterv>("Scatterv");
+  table.add<Allgather>("Allgather");
+  table.add<Allgatherv>("Allgatherv");
+  table.add<Alltoall>("Alltoall");
+  table.add<Alltoallv>("Alltoallv");
+  table.add<Alltoallw>("Alltoallw");
+  table.add<Reduce>("Reduce");
+  table.add<Allreduce>("Allreduce");
+  table.add<ReduceScatter>("Reduce_scatter");
+  table.add<ReduceScatterBlock>("Reduce_scatter_block");
+  table.add<Scan>("Scan");
+  table.add<Exscan>("Exscan");
+}
+
+void add_others(Table& table) {
+  table.put("Init", address(&life::init));
+  table.put("Init_thread", address(&life::init_thread));
+  table.put("Finalize", address(&life::finalize));
+  table.put("Op_free", address(&life::op_free));
+  table.put("Type_free", address(&life::type_free));
+  table.put("Wait", address(&completion::wait));
+  table.put("Waitall", address(&completion::waitall));
+  table.put("Waitany", address(&completion::waitany));
+  table.put("Waitsome", address(&completion::waitsome));
+  table.put("Test", address(&completion::test));
+  table.put("Testall", address(&completion::testall));
+  table.put("Testany", address(&completion::testany));
+  table.put("Testsome", address(&completion::testsome));
+  table.put("Request_get_status", address(&completion::request_get_status));
+  table.put("Request_free", address(&completion::request_free));
+  table.put("Start", address(&completion::start));
+  table.put("Startall", address(&completion::startall));
+}
+
+}  // namespace
+}  // namespace tutti::mpi
+
+extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tutti_mpi_slot* slots, size_t count,
+                                                                      void* (*find)(const char*)) {
+  using namespace tutti::mpi;
+  Table table(find);
+  const std::string missing = find_real(find);
+  if (missing.empty()) {
+    add_collectives(table);
+    add_others(table);
+  } else {
+    tutti::base::log("all calls are passed on: this MPI has no " + missing);
+  }
+  for (size_t i = 0; i < count; ++i)
+    if (void* target = table.target(slots[i].name)) slots[i].target = target;
+}

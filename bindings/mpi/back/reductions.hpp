@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What an MPI operation on an MPI datatype is to Tutti.
+#pragma once
+
+#include "abi.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::mpi {
+
+/// How elements are combined, and what one is. Depends on operation and datatype alone, which all ranks have alike.
+struct Combining {
+  Reduction reduction;
+  Type type = Type::opaque;
+  std::uint32_t element = 0;  ///< Bytes; 0: the MPI has to do it (a wrong pair, or elements with gaps).
+};
+
+/// Our own arithmetic where there is one, else MPI_Reduce_local's: for users' functions, pairs, long double.
+Combining combining(MPI_Op op, MPI_Datatype type);
+
+}  // namespace tutti::mpi

@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "requests.hpp"
+
+#include <algorithm>
+#include <list>
+#include <mutex>
+#include <unordered_map>
+#include <utility>
+
+#include "failure.hpp"
+#include "host.hpp"
+#include "real.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+/// Behind a generalised request. Freed by the MPI's call of `free_open`.
+struct Open {
+  MPI_Request handle = MPI_REQUEST_NULL;
+  Request operation;
+  int code = MPI_SUCCESS;
+};
+
+/// Behind a persistent request to nobody.
+struct Persistent {
+  std::shared_ptr<job::Member> member;
+  std::unique_ptr<const job::Prepared> prepared;
+  Request operation;
+  bool active = false;
+};
+
+struct Table {
+  std::mutex lock;
+  std::list<Open*> open;  ///< Owned by their requests.
+  std::unordered_map<std::uintptr_t, Persistent> persistent;
+};
+
+Table& table() {
+  static Table& all = *std::make_unique<Table>().release();
+  return all;
+}
+
+int query_open(void* state, MPI_Status* status) {
+  real.Status_set_elements(status, MPI_BYTE, 0);
+  real.Status_set_cancelled(status, 0);
+  status->MPI_SOURCE = MPI_ANY_SOURCE;
+  status->MPI_TAG = MPI_ANY_TAG;
+  return static_cast<Open*>(state)->code;
+}
+
+int free_open(void* state) {
+  const std::unique_ptr<Open> ended(static_cast<Open*>(state));
+  return MPI_SUCCESS;
+}
+
+int cancel_open(void*, int) { return MPI_SUCCESS; }
+
+/// True when it is complete; then `code` says how.
+bool test(Request& operation, int& code) {
+  try {
+    return operation.test();
+  } catch (const Error& error) {
+    code = code_of(error);
+    return true;
+  }
+}
+
+}  // namespace
+
+int hand_out(Request operation, MPI_Request* request) {
+  auto open = std::make_unique<Open>();
+  open->operation = std::move(operation);
+  const int code = real.Grequest_start(&query_open, &free_open, &cancel_open, open.get(), request);
+  if (code != MPI_SUCCESS) return code;
+  open->handle = *request;
+  if (test(open->operation, open->code)) {
+    open->operation = Request();
+    const MPI_Request handle = open->handle;
+    static_cast<void>(open.release());
+    return real.Grequest_complete(handle);
+  }
+  const std::lock_guard lock(table().lock);
+  table().open.push_back(open.release());
+  open_operations.fetch_add(1, std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, MPI_Request* request) {
+  const int code = real.Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+  if (code != MPI_SUCCESS) return code;
+  const std::lock_guard lock(table().lock);
+  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), {}, false};
+  open_operations.fetch_add(1, std::memory_order_relaxed);
+  return MPI_SUCCESS;
+}
+
+void progress() {
+  Table& all = table();
+  const std::unique_lock lock(all.lock, std::try_to_lock);
+  if (!lock) return;
+  for (auto open = all.open.begin(); open != all.open.end();) {
+    if (!test((*open)->operation, (*open)->code)) {
+      ++open;
+      continue;
+    }
+    // The request may be freed inside the call.
+    const MPI_Request handle = (*open)->handle;
+    open = all.open.erase(open);
+    open_operations.fetch_sub(1, std::memory_order_relaxed);
+    real.Grequest_complete(handle);
+  }
+}
+
+void wait_until(const std::function<bool()>& done) {
+  Host* host = Host::get();
+  if (host == nullptr || host->member() == nullptr) {
+    while (!done()) continue;
+    return;
+  }
+  host->engine().wait_for([&] {
+    progress();
+    return done();
+  });
+}
+
+bool running(std::span<MPI_Request> requests) {
+  Table& all = table();
+  const std::lock_guard lock(all.lock);
+  if (all.persistent.empty()) return false;
+  bool some = false;
+  for (MPI_Request& request : requests) {
+    const auto found = all.persistent.find(number_of(request));
+    if (found == all.persistent.end() || !found->second.active) continue;
+    int code = MPI_SUCCESS;
+    if (!test(found->second.operation, code)) {
+      some = true;
+      continue;
+    }
+    found->second.active = false;
+    real.Start(&request);  // completes at once, as the operation has
+  }
+  return some;
+}
+
+bool start_persistent(MPI_Request request, int& code) {
+  Table& all = table();
+  const std::lock_guard lock(all.lock);
+  const auto found = all.persistent.find(number_of(request));
+  if (found == all.persistent.end()) return false;
+  try {
+    found->second.operation = found->second.member->start(*found->second.prepared);
+    found->second.active = true;
+    code = MPI_SUCCESS;
+  } catch (const Error& error) {
+    code = code_of(error);
+  }
+  return true;
+}
+
+bool is_persistent(MPI_Request request) {
+  const std::lock_guard lock(table().lock);
+  return table().persistent.contains(number_of(request));
+}
+
+void forget_persistent(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard lock(all.lock);
+  if (all.persistent.erase(number_of(request)) != 0) open_operations.fetch_sub(1, std::memory_order_relaxed);
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,41 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The requests of I-collectives and persistent collectives: real MPI requests, each with an operation of Tutti's behind
+// it.
+#pragma once
+
+#include <atomic>
+#include <functional>
+#include <memory>
+#include <span>
+
+#include "abi.hpp"
+#include "job/runtime.hpp"
+#include "tutti/request.hpp"
+
+namespace tutti::mpi {
+
+/// Operations that are started and not complete, and persistent ones that are there: while there are none, every call
+/// goes straight to the MPI. Relaxed throughout: a thread's own operations are what it must see.
+inline std::atomic<int> open_operations{0};
+inline bool idle() { return open_operations.load(std::memory_order_relaxed) == 0; }
+
+/// A generalised request that completes with the operation. Returns an MPI error code.
+int hand_out(Request operation, MPI_Request* request);
+/// An inactive persistent request, to receive nothing from nobody.
+int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, MPI_Request* request);
+
+/// Starts the operation of a persistent request, and false when it has none; `code` is the start's.
+bool start_persistent(MPI_Request request, int& code);
+bool is_persistent(MPI_Request request);
+/// A request is freed: so is what was behind it.
+void forget_persistent(MPI_Request request);
+
+/// Moves all operations on and completes the requests whose operations are done.
+void progress();
+/// Waits until `done`, moving everything on: operations and the MPI.
+void wait_until(const std::function<bool()>& done);
+
+/// Of persistent requests whose operations run: completes those that are done; true when some of `requests` are not.
+bool running(std::span<MPI_Request> requests);
+
+}  // namespace tutti::mpi

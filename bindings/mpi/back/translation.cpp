@@ -1,0 +1,143 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "translation.hpp"
+
+#include <algorithm>
+
+#include "datatypes.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+/// Elements side by side in memory: as bytes, or as a layout. `buffer` becomes where they begin.
+bool lay(Count count, MPI_Datatype type, const std::byte*& buffer, Layout& kept, const Layout*& layout, Count& bytes) {
+  const Datatype* what = count < 0 ? nullptr : datatype(type);
+  if (what == nullptr) return false;
+  bytes = count * what->size;
+  if (bytes == 0 || what->dense) {
+    if (bytes > 0) buffer += what->begin;
+    return true;
+  }
+  kept = what->layout.repeat(count);
+  // Absolute addresses count from MPI_BOTTOM, which is null: a buffer begins where its data do.
+  const Count begin = kept.begin();
+  buffer += begin;
+  kept = kept.moved(-begin);
+  layout = &kept;
+  return true;
+}
+
+}  // namespace
+
+bool Translation::at(int root) {
+  if (root < 0 || root >= place_.size) return false;
+  call.root = root;
+  return true;
+}
+
+bool Translation::input(const void* buffer, Count count, MPI_Datatype type, Count& bytes) {
+  const auto* begin = static_cast<const std::byte*>(buffer);
+  if (!lay(count, type, begin, input_, call.input_layout, bytes)) return false;
+  call.input = begin;
+  return true;
+}
+
+bool Translation::output(void* buffer, Count count, MPI_Datatype type, Count& bytes) {
+  const auto* begin = static_cast<const std::byte*>(buffer);
+  if (!lay(count, type, begin, output_, call.output_layout, bytes)) return false;
+  call.output = const_cast<std::byte*>(begin);
+  return true;
+}
+
+bool Translation::input_block(const void* buffer, Count count, MPI_Datatype type) {
+  if (!input(buffer, count, type, send_count_)) return false;
+  call.send_counts = {&send_count_, 1};
+  return true;
+}
+
+bool Translation::output_block(void* buffer, Count count, MPI_Datatype type) {
+  if (!output(buffer, count, type, receive_count_)) return false;
+  call.recv_counts = {&receive_count_, 1};
+  return true;
+}
+
+bool Translation::place_blocks(MPI_Datatype type, Blocks& blocks, const std::byte*& buffer, const Layout*& layout) {
+  if (std::ranges::any_of(counts_, [](Count count) { return count < 0; })) return false;
+  const Datatype* what = datatype(type);
+  if (what == nullptr) return false;
+  blocks.counts.resize(counts_.size());
+  blocks.offsets.resize(counts_.size());
+  std::ranges::transform(counts_, blocks.counts.begin(), [&](Count count) { return count * what->size; });
+  if (what->dense) {
+    // The lowest block is where the buffer begins: displacements may be negative, offsets not.
+    Count lowest = 0;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (counts_[i] > 0) lowest = std::min(lowest, displacements_[i]);
+    buffer += what->begin + lowest * what->extent;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      blocks.offsets[i] = counts_[i] > 0 ? (displacements_[i] - lowest) * what->extent : 0;
+    return true;
+  }
+  blocks.layout = what->layout.indexed(counts_, displacements_);
+  Count offset = 0;
+  for (std::size_t i = 0; i < counts_.size(); ++i) {
+    blocks.offsets[i] = offset;
+    offset += blocks.counts[i];
+  }
+  const Count begin = blocks.layout.begin();
+  buffer += begin;
+  blocks.layout = blocks.layout.moved(-begin);
+  layout = &blocks.layout;
+  return true;
+}
+
+bool Translation::place_input_blocks(const void* buffer, MPI_Datatype type) {
+  const auto* begin = static_cast<const std::byte*>(buffer);
+  if (!place_blocks(type, send_, begin, call.input_layout)) return false;
+  call.input = begin;
+  call.send_counts = send_.counts;
+  call.send_offsets = send_.offsets;
+  return true;
+}
+
+bool Translation::place_output_blocks(void* buffer, MPI_Datatype type) {
+  const auto* begin = static_cast<const std::byte*>(buffer);
+  if (!place_blocks(type, receive_, begin, call.output_layout)) return false;
+  call.output = const_cast<std::byte*>(begin);
+  call.recv_counts = receive_.counts;
+  call.recv_offsets = receive_.offsets;
+  return true;
+}
+
+bool Translation::part(Count count, Count displacement, MPI_Datatype type, std::vector<Part>& parts) {
+  const Datatype* what = count < 0 ? nullptr : datatype(type);
+  if (what == nullptr) return false;
+  parts.push_back({displacement, what->layout.repeat(count)});
+  return true;
+}
+
+bool Translation::put_parts(const void* in, std::span<const Part> send, void* out, std::span<const Part> receive) {
+  parts_.emplace(call.kind, in, send, out, receive);
+  call = parts_->call({}, call.site);
+  return true;
+}
+
+bool Translation::reduce(const Combining& combining, const void* in, void* out, Count count) {
+  if (count < 0) return false;
+  call.type = combining.type;
+  call.element = combining.element;
+  call.reduction = combining.reduction;
+  call.count = count;
+  call.in_place = in == MPI_IN_PLACE;
+  if (!call.in_place) call.input = in;
+  call.output = out;
+  return true;
+}
+
+bool Translation::put_reduce_counts() {
+  if (std::ranges::any_of(counts_, [](Count count) { return count < 0; })) return false;
+  receive_.counts = counts_;
+  call.recv_counts = receive_.counts;
+  return true;
+}
+
+}  // namespace tutti::mpi
