@@ -5,9 +5,11 @@
 #include <unordered_map>
 
 #include "base/log.hpp"
+#include "blocking.hpp"
 #include "collectives.hpp"
 #include "completion.hpp"
 #include "forms.hpp"
+#include "fortran.hpp"
 #include "front/slots.h"
 #include "life.hpp"
 #include "narrow.hpp"
@@ -23,7 +25,7 @@ void* address(Function* function) {
 
 class Table {
  public:
-  explicit Table(Finder find) : find_(find) {}
+  Table(Finder find, bool fortran) : find_(find), fortran_(fortran) {}
 
   /// All forms of a collective. SmallD: displacements of its plain forms.
   template <class C, class SmallD = int>
@@ -38,11 +40,37 @@ class Table {
     if (Large::real_blocking == nullptr) Large::real_blocking = &Emulated::blocking;
     if (Large::real_starting == nullptr) Large::real_starting = &Emulated::starting;
     if (Large::real_preparing == nullptr) Large::real_preparing = &Emulated::preparing;
-    put_forms<Plain>(name, starting, "");
-    put_forms<Large>(name, starting, "_c");
+    put<&Plain::blocking>(name);
+    put<&Plain::starting>(starting);
+    if (Plain::real_preparing != nullptr) put<&Plain::preparing>(name + "_init");
+    put(name + "_c", address(&Large::blocking));
+    put(starting + "_c", address(&Large::starting));
+    put(name + "_init_c", address(&Large::preparing));
   }
 
   void put(const std::string& name, void* function) { functions_["MPI_" + name] = function; }
+
+  /// By Fortran's name, without prefix and ending.
+  void put_fortran(const std::string& name, void* function) {
+    functions_["mpi_" + name + "_"] = functions_["ompi_" + name + "_f"] = function;
+  }
+
+  /// In C and, where it has to be replaced itself, in Fortran.
+  void put(const std::string& name, void* function, void* fortran) {
+    put(name, function);
+    if (!fortran_ || fortran == nullptr) return;
+    std::string lower = name;
+    for (char& letter : lower) letter = static_cast<char>(std::tolower(letter));
+    put_fortran(lower, fortran);
+  }
+  template <auto function>
+  void put(const std::string& name) {
+#ifdef OPEN_MPI
+    put(name, address(function), address(&fortran::Called<function>::call));
+#else
+    put(name, address(function));
+#endif
+  }
 
   /// Where a call of this name goes: to us, else to the MPI itself; null where neither knows it.
   void* target(const char* name) const {
@@ -58,14 +86,9 @@ class Table {
     Some::real_preparing =
         reinterpret_cast<decltype(Some::real_preparing)>(find_(("MPI_" + name + "_init" + suffix).c_str()));
   }
-  template <class Some>
-  void put_forms(const std::string& name, const std::string& starting, const std::string& suffix) {
-    put(name + suffix, address(&Some::blocking));
-    put(starting + suffix, address(&Some::starting));
-    if (Some::real_preparing != nullptr) put(name + "_init" + suffix, address(&Some::preparing));
-  }
 
   Finder find_;
+  const bool fortran_;  ///< Fortran's functions have to be replaced as well.
   std::unordered_map<std::string, void*> functions_;
 };
 
@@ -93,9 +116,9 @@ void add_collectives(Table& table) {
 void add_others(Table& table) {
   table.put("Init", address(&life::init));
   table.put("Init_thread", address(&life::init_thread));
-  table.put("Finalize", address(&life::finalize));
-  table.put("Op_free", address(&life::op_free));
-  table.put("Type_free", address(&life::type_free));
+  table.put<&life::finalize>("Finalize");
+  table.put<&life::op_free>("Op_free");
+  table.put<&life::type_free>("Type_free");
   table.put("Wait", address(&completion::wait));
   table.put("Waitall", address(&completion::waitall));
   table.put("Waitany", address(&completion::waitany));
@@ -116,11 +139,25 @@ void add_others(Table& table) {
 extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tutti_mpi_slot* slots, size_t count,
                                                                       void* (*find)(const char*)) {
   using namespace tutti::mpi;
-  Table table(find);
   const std::string missing = find_real(find);
+#ifdef OPEN_MPI
+  const bool fortran = fortran::find(find);
+#else
+  const bool fortran = false;
+#endif
+  Table table(find, fortran);
   if (missing.empty()) {
     add_collectives(table);
     add_others(table);
+    blocking::find(find);
+    blocking::find_messages(find);
+    const auto put = [&](const std::string& name, void* function, void* fortran) { table.put(name, function, fortran); };
+    blocking::tell(put);
+    blocking::tell_messages(put);
+#ifdef OPEN_MPI
+    if (fortran)
+      fortran::tell(find, [&](const std::string& name, void* function) { table.put_fortran(name, function); });
+#endif
   } else {
     tutti::base::log("all calls are passed on: this MPI has no " + missing);
   }

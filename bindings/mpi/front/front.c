@@ -35,13 +35,20 @@
           "  jmp tutti_mpi_first\n"                 \
           ".size " #symbol ", . - " #symbol "\n"    \
           ".popsection\n");
-#define FORMS(Name, name, suffix) \
-  FUNCTION(MPI_##Name##suffix)    \
-  FUNCTION(MPI_I##name##suffix)   \
-  FUNCTION(MPI_##Name##_init##suffix)
-#define COLLECTIVE(Name, name) \
-  FORMS(Name, name, )          \
-  FORMS(Name, name, _c)
+/* Fortran's names: mpif.h and `use mpi`; Open MPI's mpi_f08. */
+#define FORTRAN(name)     \
+  FUNCTION(mpi_##name##_) \
+  FUNCTION(ompi_##name##_f)
+#define CALL(Name, name) \
+  FUNCTION(MPI_##Name)   \
+  FORTRAN(name)
+#define COLLECTIVE(Name, name)      \
+  CALL(Name, name)                  \
+  CALL(I##name, i##name)            \
+  CALL(Name##_init, name##_init)    \
+  FUNCTION(MPI_##Name##_c)          \
+  FUNCTION(MPI_I##name##_c)         \
+  FUNCTION(MPI_##Name##_init_c)
 #include "functions.def"
 
 /* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then. */
@@ -82,10 +89,15 @@ static const char* const fortran_sonames[] = {"libmpi_usempif08.so.40", "libmpi_
 static void* the_mpi;
 static void* the_fortran[sizeof fortran_sonames / sizeof *fortran_sonames];
 
-/* The profiling name of a function: PMPI_Barrier, pmpi_barrier_. */
+/* The MPI's own function, by its profiling name: PMPI_Barrier, pmpi_barrier_. (Open MPI's ompi_barrier_f has none.) A
+ * leading "=" asks for anything else, by just that name. */
 static void* find(const char* name) {
   char profiling[128];
-  snprintf(profiling, sizeof profiling, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
+  if (name[0] == '=') return dlsym(RTLD_DEFAULT, name + 1);
+  if (name[0] == 'o')
+    snprintf(profiling, sizeof profiling, "%s", name);
+  else
+    snprintf(profiling, sizeof profiling, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
   void* found = the_mpi == NULL ? NULL : dlsym(the_mpi, profiling);
   for (size_t i = 0; found == NULL && i < sizeof the_fortran / sizeof *the_fortran; ++i)
     if (the_fortran[i] != NULL) found = dlsym(the_fortran[i], profiling);

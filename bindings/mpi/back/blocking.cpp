@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "blocking.hpp"
+
+#include <tuple>
+
+#include "communicators.hpp"
+#include "helper.hpp"
+#include "requests.hpp"
+
+namespace tutti::mpi::blocking {
+namespace {
+
+/// The MPI's own.
+struct Own {
+#define BLOCKING(name, fortran) decltype(&PMPI_##name) name = nullptr;
+#define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
+#include "blocking.def"
+#undef CONSTRUCTOR
+#undef BLOCKING
+};
+Own own;
+
+template <auto member>
+struct Guarded;
+
+template <class... Arguments, int (*Own::*member)(Arguments...)>
+struct Guarded<member> {
+  static int call(Arguments... arguments) noexcept {
+    if (idle()) return (own.*member)(arguments...);
+    return with_helper([&] { return (own.*member)(arguments...); });
+  }
+  static int construct(Arguments... arguments) noexcept {
+    const int code = call(arguments...);
+    MPI_Comm* made = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
+    if (code == MPI_SUCCESS && made != nullptr && *made != MPI_COMM_NULL) prepared(*made);
+    return code;
+  }
+};
+
+}  // namespace
+
+void find(Finder find) {
+#define BLOCKING(name, fortran) own.name = reinterpret_cast<decltype(own.name)>(find("MPI_" #name));
+#define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
+#include "blocking.def"
+#undef CONSTRUCTOR
+#undef BLOCKING
+}
+
+void tell(const Teller& teller) {
+#define BLOCKING(name, fortran) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::call), nullptr);
+#define CONSTRUCTOR(name, fortran) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct), nullptr);
+#include "blocking.def"
+#undef CONSTRUCTOR
+#undef BLOCKING
+}
+
+int finish(MPI_Request& request, MPI_Status* status) {
+  int code = MPI_SUCCESS, done = 0;
+  wait_until([&] {
+    code = real.Test(&request, &done, status);
+    return code != MPI_SUCCESS || done != 0;
+  });
+  return code;
+}
+
+}  // namespace tutti::mpi::blocking

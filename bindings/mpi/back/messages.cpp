@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Sends, receives and probes while operations of Tutti's are open: their non-blocking forms and the common wait. The
+// plain forms and those with 64-bit counts, where the MPI has them.
+#include <type_traits>
+
+#include "blocking.hpp"
+#include "fortran.hpp"
+#include "helper.hpp"
+#include "requests.hpp"
+
+namespace tutti::mpi::blocking {
+namespace {
+
+/// A send of one mode, with counts of N.
+template <class N, char mode>
+struct Send {
+  using Blocking = int(const void*, N, MPI_Datatype, int, int, MPI_Comm);
+  using Starting = int(const void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+  inline static Blocking* own = nullptr;
+  inline static Starting* own_start = nullptr;
+
+  static int call(const void* buffer, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) noexcept {
+    if (idle()) return own(buffer, count, type, to, tag, comm);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = own_start(buffer, count, type, to, tag, comm, &request);
+    return code == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : code;
+  }
+};
+
+template <class N>
+struct Receive {
+  using Blocking = int(void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
+  using Starting = int(void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
+  inline static Blocking* own = nullptr;
+  inline static Starting* own_start = nullptr;
+
+  static int call(void* buffer, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                  MPI_Status* status) noexcept {
+    if (idle()) return own(buffer, count, type, from, tag, comm, status);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = own_start(buffer, count, type, from, tag, comm, &request);
+    return code == MPI_SUCCESS ? finish(request, status) : code;
+  }
+};
+
+template <class N>
+struct ReceiveMatched {
+  using Blocking = int(void*, N, MPI_Datatype, MPI_Message*, MPI_Status*);
+  using Starting = int(void*, N, MPI_Datatype, MPI_Message*, MPI_Request*);
+  inline static Blocking* own = nullptr;
+  inline static Starting* own_start = nullptr;
+
+  static int call(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept {
+    if (idle()) return own(buffer, count, type, message, status);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = own_start(buffer, count, type, message, &request);
+    return code == MPI_SUCCESS ? finish(request, status) : code;
+  }
+};
+
+template <class N>
+struct Exchange {
+  using Blocking = int(const void*, N, MPI_Datatype, int, int, void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
+  inline static Blocking* own = nullptr;
+
+  static int call(const void* out, N sends, MPI_Datatype send_type, int to, int send_tag, void* in, N receives,
+                  MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm, MPI_Status* status) noexcept {
+    if (idle())
+      return own(out, sends, send_type, to, send_tag, in, receives, receive_type, from, receive_tag, comm, status);
+    MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
+    int code = Receive<N>::own_start(in, receives, receive_type, from, receive_tag, comm, &receive);
+    if (code != MPI_SUCCESS) return code;
+    code = Send<N, 's'>::own_start(out, sends, send_type, to, send_tag, comm, &send);
+    if (code == MPI_SUCCESS) code = finish(send, MPI_STATUS_IGNORE);
+    const int received = finish(receive, status);
+    return code == MPI_SUCCESS ? received : code;
+  }
+};
+
+template <class N>
+struct ExchangeInPlace {
+  using Blocking = int(void*, N, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Status*);
+  using Starting = int(void*, N, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request*);
+  inline static Blocking* own = nullptr;
+  inline static Starting* own_start = nullptr;  ///< Of MPI 4.
+
+  static int call(void* buffer, N count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
+                  MPI_Comm comm, MPI_Status* status) noexcept {
+    const auto itself = [&] { return own(buffer, count, type, to, send_tag, from, receive_tag, comm, status); };
+    if (idle()) return itself();
+    if (own_start == nullptr) return with_helper(itself);
+    MPI_Request request = MPI_REQUEST_NULL;
+    const int code = own_start(buffer, count, type, to, send_tag, from, receive_tag, comm, &request);
+    return code == MPI_SUCCESS ? finish(request, status) : code;
+  }
+};
+
+decltype(&PMPI_Probe) own_probe = nullptr;
+decltype(&PMPI_Mprobe) own_mprobe = nullptr;
+decltype(&PMPI_Improbe) own_improbe = nullptr;
+
+int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+  if (idle()) return own_probe(from, tag, comm, status);
+  int code = MPI_SUCCESS, found = 0;
+  wait_until([&] {
+    code = real.Iprobe(from, tag, comm, &found, status);
+    return code != MPI_SUCCESS || found != 0;
+  });
+  return code;
+}
+
+int mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
+  if (idle()) return own_mprobe(from, tag, comm, message, status);
+  int code = MPI_SUCCESS, found = 0;
+  wait_until([&] {
+    code = own_improbe(from, tag, comm, &found, message, status);
+    return code != MPI_SUCCESS || found != 0;
+  });
+  return code;
+}
+
+template <class Function>
+void look_up(Finder find, const std::string& name, Function*& function) {
+  function = reinterpret_cast<Function*>(find(("MPI_" + name).c_str()));
+}
+
+/// A blocking function and its non-blocking form.
+template <class Call>
+void find_pair(Finder find, const std::string& name, const std::string& starting, const char* suffix) {
+  look_up(find, name + suffix, Call::own);
+  look_up(find, starting + suffix, Call::own_start);
+}
+
+template <class N>
+void find_with(Finder find, const char* suffix) {
+  find_pair<Send<N, 's'>>(find, "Send", "Isend", suffix);
+  find_pair<Send<N, 'b'>>(find, "Bsend", "Ibsend", suffix);
+  find_pair<Send<N, 'y'>>(find, "Ssend", "Issend", suffix);
+  find_pair<Send<N, 'r'>>(find, "Rsend", "Irsend", suffix);
+  find_pair<Receive<N>>(find, "Recv", "Irecv", suffix);
+  find_pair<ReceiveMatched<N>>(find, "Mrecv", "Imrecv", suffix);
+  find_pair<ExchangeInPlace<N>>(find, "Sendrecv_replace", "Isendrecv_replace", suffix);
+  look_up(find, std::string("Sendrecv") + suffix, Exchange<N>::own);
+}
+
+template <auto function>
+void tell_function(const Teller& teller, const std::string& name) {
+#ifdef OPEN_MPI
+  teller(name, reinterpret_cast<void*>(function), reinterpret_cast<void*>(&fortran::Called<function>::call));
+#else
+  teller(name, reinterpret_cast<void*>(function), nullptr);
+#endif
+}
+
+template <class Call>
+void tell_one(const Teller& teller, const std::string& name) {
+  if (Call::own != nullptr) tell_function<&Call::call>(teller, name);
+}
+
+template <class N>
+void tell_with(const Teller& teller, const std::string& suffix) {
+  tell_one<Send<N, 's'>>(teller, "Send" + suffix);
+  tell_one<Send<N, 'b'>>(teller, "Bsend" + suffix);
+  tell_one<Send<N, 'y'>>(teller, "Ssend" + suffix);
+  tell_one<Send<N, 'r'>>(teller, "Rsend" + suffix);
+  tell_one<Receive<N>>(teller, "Recv" + suffix);
+  tell_one<ReceiveMatched<N>>(teller, "Mrecv" + suffix);
+  tell_one<Exchange<N>>(teller, "Sendrecv" + suffix);
+  tell_one<ExchangeInPlace<N>>(teller, "Sendrecv_replace" + suffix);
+}
+
+}  // namespace
+
+void find_messages(Finder find) {
+  find_with<int>(find, "");
+  find_with<MPI_Count>(find, "_c");
+  own_probe = reinterpret_cast<decltype(own_probe)>(find("MPI_Probe"));
+  own_mprobe = reinterpret_cast<decltype(own_mprobe)>(find("MPI_Mprobe"));
+  own_improbe = reinterpret_cast<decltype(own_improbe)>(find("MPI_Improbe"));
+}
+
+void tell_messages(const Teller& teller) {
+  tell_with<int>(teller, "");
+  tell_with<MPI_Count>(teller, "_c");
+  tell_function<&probe>(teller, "Probe");
+  tell_function<&mprobe>(teller, "Mprobe");
+}
+
+}  // namespace tutti::mpi::blocking
