@@ -10,6 +10,8 @@
 #include "completion.hpp"
 #include "forms.hpp"
 #include "fortran.hpp"
+#include "fortran_arguments.hpp"
+#include "fortran_values.hpp"
 #include "front/slots.h"
 #include "life.hpp"
 #include "narrow.hpp"
@@ -52,7 +54,8 @@ class Table {
 
   /// By Fortran's name, without prefix and ending.
   void put_fortran(const std::string& name, void* function) {
-    functions_["mpi_" + name + "_"] = functions_["ompi_" + name + "_f"] = function;
+    functions_[fortran::prefix + name + fortran::ending] = function;
+    functions_["ompi_" + name + "_f"] = function;  // what Open MPI's mpi_f08 calls
   }
 
   /// In C and, where it has to be replaced itself, in Fortran.
@@ -116,7 +119,6 @@ void add_collectives(Table& table) {
 void add_others(Table& table) {
   table.put("Init", address(&life::init));
   table.put("Init_thread", address(&life::init_thread));
-  table.put<&life::finalize>("Finalize");
   table.put<&life::op_free>("Op_free");
   table.put<&life::type_free>("Type_free");
   table.put("Wait", address(&completion::wait));
@@ -140,11 +142,7 @@ extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tut
                                                                       void* (*find)(const char*)) {
   using namespace tutti::mpi;
   const std::string missing = find_real(find);
-#ifdef OPEN_MPI
   const bool fortran = fortran::find(find);
-#else
-  const bool fortran = false;
-#endif
   Table table(find, fortran);
   if (missing.empty()) {
     add_collectives(table);
@@ -154,10 +152,8 @@ extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tut
     const auto put = [&](const std::string& name, void* function, void* fortran) { table.put(name, function, fortran); };
     blocking::tell(put);
     blocking::tell_messages(put);
-#ifdef OPEN_MPI
     if (fortran)
       fortran::tell(find, [&](const std::string& name, void* function) { table.put_fortran(name, function); });
-#endif
   } else {
     tutti::base::log("all calls are passed on: this MPI has no " + missing);
   }

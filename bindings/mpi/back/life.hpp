@@ -8,7 +8,6 @@ namespace tutti::mpi::life {
 
 int init(int* argc, char*** argv) noexcept;
 int init_thread(int* argc, char*** argv, int required, int* provided) noexcept;
-int finalize() noexcept;
 int op_free(MPI_Op* op) noexcept;
 int type_free(MPI_Datatype* type) noexcept;
 

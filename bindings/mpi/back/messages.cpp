@@ -4,7 +4,7 @@
 #include <type_traits>
 
 #include "blocking.hpp"
-#include "fortran.hpp"
+#include "fortran_arguments.hpp"
 #include "helper.hpp"
 #include "requests.hpp"
 

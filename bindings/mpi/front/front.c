@@ -35,9 +35,10 @@
           "  jmp tutti_mpi_first\n"                 \
           ".size " #symbol ", . - " #symbol "\n"    \
           ".popsection\n");
-/* Fortran's names: mpif.h and `use mpi`; Open MPI's mpi_f08. */
-#define FORTRAN(name)     \
-  FUNCTION(mpi_##name##_) \
+/* Fortran's names: of mpif.h and `use mpi`; of mpi_f08; what Open MPI's mpi_f08 calls. */
+#define FORTRAN(name)         \
+  FUNCTION(mpi_##name##_)     \
+  FUNCTION(mpi_##name##_f08_) \
   FUNCTION(ompi_##name##_f)
 #define CALL(Name, name) \
   FUNCTION(MPI_##Name)   \
