@@ -21,7 +21,7 @@ def lines(folder, ranks):
     return {int(row[0].split()[0]): row for row in zip(*texts)}
 
 
-def play(mpi, binary, ranks, seeds, avoids, seconds_each=20, **how):
+def play(mpi, binary, ranks, seeds, avoids, seconds_least=10, **how):
     """The results of seeds, and of those that failed a sentence. A failure ends a job; the next one goes on behind it."""
     results, failures, left = {}, {}, list(seeds)
     environment = {"RANDOM_AVOIDS": ", ".join(avoids), **how.pop("environment", {})}
@@ -29,7 +29,7 @@ def play(mpi, binary, ranks, seeds, avoids, seconds_each=20, **how):
         with tempfile.TemporaryDirectory() as folder:
             command = [binary, left[0], len(left), folder]
             done = jobs.run(
-                mpi, ranks, command, timeout=seconds_each + len(left) * 0.3, environment=environment, **how
+                mpi, ranks, command, timeout=seconds_least + len(left) * 0.2, environment=environment, **how
             )
             made = lines(folder, ranks)
         results.update(made)

@@ -187,13 +187,15 @@ static const char* make_dist_graph(struct group* groups, const struct group* par
   int sources[MOST_EDGES], targets[MOST_EDGES], sources_count = 0, targets_count = 0, given = 0;
   int givers[MOST_EDGES], ends[MOST_EDGES], ones[MOST_EDGES];
   const int adjacent = draw_chance(common, 60), edges = draw_between(common, 0, MOST_EDGES);
+  /* Edges that came from several ranks would be neighbours in the order in which they happened to arrive. */
+  const int giver = draw_between(common, 0, parent->size - 1);
   MPI_Comm handle = MPI_COMM_NULL;
   for (int e = 0; e < edges; ++e) {
     from[e] = draw_between(common, 0, parent->size - 1);
     to[e] = draw_between(common, 0, parent->size - 1);
     if (to[e] == parent->rank) sources[sources_count++] = from[e];
     if (from[e] == parent->rank) targets[targets_count++] = to[e];
-    if (e % parent->size == parent->rank) givers[given] = from[e], ones[given] = 1, ends[given++] = to[e];
+    if (parent->rank == giver) givers[given] = from[e], ones[given] = 1, ends[given++] = to[e];
   }
   if (parent->rank >= 0 && adjacent) {
     MPI_Dist_graph_create_adjacent(parent->handle, sources_count, sources, MPI_UNWEIGHTED, targets_count, targets,

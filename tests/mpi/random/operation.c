@@ -105,13 +105,17 @@ static void prepare_exchange(struct operation* operation, const struct agreed* a
   }
 }
 
-/* A type for a user's operator. Where a library is known to lose its way with types that do not begin at the address
- * they are given, it begins there. */
+static int has_gaps(const struct layout* layout) {
+  return layout->low != 0 || layout->lower != 0 || layout->high != layout->extent ||
+         layout->high != layout->elements_count * (int)sizeof(uint32_t);
+}
+
+/* A type for a user's operator. Some libraries lose their way with gaps in it, or before it. */
 static struct layout reduced_layout(struct draw layouts, const struct reduction* reduction) {
   if (!reduction->owned) return layout_plain(&reduction->unit);
   for (;;) {
     struct layout layout = layout_make(&layouts, &reduction->unit, reduction->units, 0);
-    if (!avoids("reductions of shifted types") || (layout.low == 0 && layout.lower == 0)) return layout;
+    if (!avoids("reductions of types with gaps") || !has_gaps(&layout)) return layout;
     layout_free(&layout);
   }
 }
