@@ -1,0 +1,113 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random programs, each of which is a number: what they leave in memory, compared between two ways to run them."""
+
+import pathlib
+import tempfile
+
+import jobs
+import mpis
+
+SOURCES = sorted((jobs.HERE / "random").glob("*.c"), key=lambda path: (path.name != "main.c", path.name))
+
+
+def program(mpi, flags=()):
+    return jobs.compile_program(mpi, SOURCES, "-lm", *mpi.flags_of_random, *flags)
+
+
+def lines(folder, ranks):
+    """What each rank has written so far: {seed: (line of rank 0, ...)} of the seeds that all have finished."""
+    files = [pathlib.Path(folder) / str(rank) for rank in range(ranks)]
+    texts = [file.read_text().splitlines() if file.exists() else [] for file in files]
+    return {int(row[0].split()[0]): row for row in zip(*texts)}
+
+
+def play(mpi, binary, ranks, seeds, avoids, seconds_least=10, **how):
+    """The results of seeds, and of those that failed a sentence. A failure ends a job; the next one goes on behind it."""
+    results, failures, left = {}, {}, list(seeds)
+    environment = {"RANDOM_AVOIDS": ", ".join(avoids), **how.pop("environment", {})}
+    while left:
+        with tempfile.TemporaryDirectory() as folder:
+            command = [binary, left[0], len(left), folder]
+            done = jobs.run(
+                mpi, ranks, command, timeout=seconds_least + len(left) * 0.2, environment=environment, **how
+            )
+            made = lines(folder, ranks)
+        results.update(made)
+        left = [seed for seed in left if seed not in made]
+        if done.status == 0 and not left:
+            break
+        if not left:
+            failures[seeds[-1]] = f"after the last program: {describe(done)}"
+            break
+        failures[left.pop(0)] = describe(done)
+    return results, failures
+
+
+def describe(done):
+    if done.status is None:
+        return "hangs"
+    return f"status {done.status}: {' '.join((done.err + done.out).split())[:300]}"
+
+
+def trace(mpi, binary, ranks, seed, avoids, **how):
+    """One seed again: for each rank the operations and what each left, by their numbers."""
+    environment = {"RANDOM_AVOIDS": ", ".join(avoids), **how.pop("environment", {})}
+    with tempfile.TemporaryDirectory() as folder:
+        jobs.run(mpi, ranks, [binary, seed, 1, folder, "trace"], timeout=20, environment=environment, **how)
+        files = [pathlib.Path(folder) / str(rank) for rank in range(ranks)]
+        return [file.read_text().splitlines() if file.exists() else [] for file in files]
+
+
+def first_difference(expected, found):
+    """The first operation that left something else on some rank, and what it was; or where a rank stopped."""
+    for rank, (want, have) in enumerate(zip(expected, found)):
+        texts = {int(line.split()[0]): line for line in want if line.split()[1] == "is"}
+        wanted = sorted(line for line in want if line.split()[1] != "is")
+        had = {line for line in have if line.split()[1] != "is"}
+        for line in sorted(wanted, key=lambda one: int(one.split()[0])):
+            if line not in had:
+                number = int(line.split()[0])
+                other = [one for one in had if one.split()[0] == str(number)]
+                last = have[-1] if have else "nothing"
+                return f"rank {rank}: {texts.get(number, line)}\n  wanted {line}\n  had {other}\n  its last: {last}"
+    return "no difference in a second run"
+
+
+def expected_results(mpi, ranks, seeds):
+    """What the library that is the reference of this one leaves, with the same program; seeds it cannot do are left out."""
+    reference = mpis.get(mpi.reference or mpi.name)
+    avoids = (*reference.avoids, *mpi.avoids)
+    binary = program(reference, mpi.flags_of_random)
+    results, failures = play(reference, binary, ranks, seeds, avoids)
+    return results, failures, lambda seed: trace(reference, binary, ranks, seed, avoids)
+
+
+def compare(mpi, ranks, seeds, **how):
+    """Plays seeds on a library, in the way that `how` says; returns how many were compared, and what is wrong."""
+    reference = mpis.get(mpi.reference or mpi.name)
+    avoids = (*reference.avoids, *mpi.avoids)
+    expected, left_out, trace_expected = expected_results(mpi, ranks, seeds)
+    binary = program(mpi)
+    found, failures = {}, {}
+    for part in stretches(sorted(expected)):
+        one, wrong = play(mpi, binary, ranks, part, avoids, **dict(how))
+        found.update(one)
+        failures.update(wrong)
+    complaints = [f"seed {seed} of {ranks} ranks: {text}" for seed, text in failures.items()]
+    for seed in sorted(found):
+        if found[seed] != expected[seed]:
+            again = trace(mpi, binary, ranks, seed, avoids, **dict(how))
+            difference = first_difference(trace_expected(seed), again)
+            complaints.append(f"seed {seed} of {ranks} ranks: {difference}")
+    return len(expected), complaints, left_out
+
+
+def stretches(seeds):
+    """Runs of numbers that follow each other: the programs of one job."""
+    made = []
+    for seed in seeds:
+        if made and made[-1][-1] == seed - 1:
+            made[-1].append(seed)
+        else:
+            made.append([seed])
+    return made

@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Random MPI programs leave the same in memory with the drop-in as without; and the comparison sees what is wrong."""
+
+import jobs
+import mpis
+import pytest
+import seeds
+
+AMOUNT = 120  # of programs for each number of ranks; bench/mpi/seeds.py plays more
+LEFT_OUT = 0.03  # of them that the library which is the reference may fail at
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 4, 5])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_same_with_the_drop_in(name, ranks):
+    first = 10000 * ranks
+    compared, complaints, left_out = seeds.compare(
+        mpis.get(name), ranks, range(first, first + AMOUNT), policy="always"
+    )
+    assert not complaints, "\n".join(complaints)
+    assert len(left_out) <= LEFT_OUT * AMOUNT, left_out
+    assert compared + len(left_out) == AMOUNT
+
+
+@pytest.mark.parametrize("mutation", ["one byte", "guard", "tag"])
+def test_sees_what_is_wrong(mutation):
+    mpi = mpis.get("mpich")
+    mutant = jobs.compile_program(mpi, [jobs.HERE / "layers/mutant.c"], shared=True)
+    _, complaints, _ = seeds.compare(
+        mpi, 3, range(1, 41), preload=[mutant], environment={"MUTANT": mutation}
+    )
+    assert complaints
+    assert all("wanted" in one for one in complaints)
+    assert mutation == "tag" or len(complaints) == 1
+
+
+def test_sees_nothing_wrong_without_a_mutation():
+    mpi = mpis.get("mpich")
+    mutant = jobs.compile_program(mpi, [jobs.HERE / "layers/mutant.c"], shared=True)
+    compared, complaints, _ = seeds.compare(mpi, 3, range(1, 41), preload=[mutant])
+    assert compared == 40
+    assert not complaints
