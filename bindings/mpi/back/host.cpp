@@ -21,7 +21,25 @@ namespace tutti::mpi {
 namespace {
 
 Host* the_host = nullptr;
-MPI_Comm polled = MPI_COMM_NULL;  ///< This process alone; nothing is ever sent there.
+/// A message that does not come: looking for it moves on all that the MPI has to do. (MPI_Iprobe does not move
+/// MPICH's I-collectives on.)
+struct Awaited {
+  MPI_Comm comm = MPI_COMM_NULL;  ///< Of this process alone.
+  MPI_Request request = MPI_REQUEST_NULL;
+
+  void begin() {
+    if (real.Comm_dup(MPI_COMM_SELF, &comm) == MPI_SUCCESS) real.Irecv(nullptr, 0, MPI_BYTE, 0, 0, comm, &request);
+  }
+  void look() {
+    int flag = 0;
+    if (request != MPI_REQUEST_NULL) real.Test(&request, &flag, MPI_STATUS_IGNORE);
+  }
+  void end() {
+    if (request != MPI_REQUEST_NULL) real.Send(nullptr, 0, MPI_BYTE, 0, 0, comm);
+    if (request != MPI_REQUEST_NULL) real.Wait(&request, MPI_STATUS_IGNORE);
+    if (comm != MPI_COMM_NULL) real.Comm_free(&comm);
+  }
+} awaited;
 
 constexpr std::chrono::seconds patience{20};
 
@@ -80,10 +98,7 @@ job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source, ho
 
 Host* Host::get() { return the_host; }
 
-void Host::poll() {
-  int flag = 0;
-  if (polled != MPI_COMM_NULL) real.Iprobe(0, 0, polled, &flag, MPI_STATUS_IGNORE);
-}
+void Host::poll() { awaited.look(); }
 
 /// The segment: made by the first rank, handed to the others. The same answer on all ranks.
 bool Host::enter() {
@@ -145,7 +160,7 @@ void Host::share(MPI_Comm comm) {
 }
 
 void Host::start() {
-  real.Comm_dup(MPI_COMM_SELF, &polled);
+  awaited.begin();
   auto made = std::unique_ptr<Host>(new Host);
   made->share(MPI_COMM_WORLD);
   if (made->member_ == nullptr && made->rank_ == 0 && made->size_ > 1)
@@ -163,7 +178,7 @@ void Host::start() {
 
 void Host::finish() {
   Host* host = std::exchange(the_host, nullptr);
-  if (polled != MPI_COMM_NULL) real.Comm_free(&polled);
+  awaited.end();
   if (host == nullptr) return;
   // Nobody leaves while another still waits for what this rank has published.
   if (host->comm_ != MPI_COMM_NULL) real.Barrier(host->comm_);

@@ -26,7 +26,8 @@ struct Persistent {
   std::shared_ptr<job::Member> member;
   std::unique_ptr<const job::Prepared> prepared;
   Request operation;
-  bool active = false;
+  bool active = false;  ///< Started, and its end not collected.
+  int code = MPI_SUCCESS;
 };
 
 struct Table {
@@ -89,7 +90,7 @@ int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Pre
   const int code = real.Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(table().lock);
-  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), {}, false};
+  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), {}, false, MPI_SUCCESS};
   open_operations.fetch_add(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
@@ -123,23 +124,23 @@ void wait_until(const std::function<bool()>& done) {
   });
 }
 
-bool running(std::span<MPI_Request> requests) {
+State state_of(MPI_Request request) {
   Table& all = table();
   const std::lock_guard lock(all.lock);
-  if (all.persistent.empty()) return false;
-  bool some = false;
-  for (MPI_Request& request : requests) {
-    const auto found = all.persistent.find(number_of(request));
-    if (found == all.persistent.end() || !found->second.active) continue;
-    int code = MPI_SUCCESS;
-    if (!test(found->second.operation, code)) {
-      some = true;
-      continue;
-    }
-    found->second.active = false;
-    real.Start(&request);  // completes at once, as the operation has
-  }
-  return some;
+  const auto found = all.persistent.find(number_of(request));
+  if (found == all.persistent.end() || !found->second.active) return State::not_active;
+  Persistent& one = found->second;
+  if (one.operation && !test(one.operation, one.code)) return State::running;
+  one.operation = Request();
+  return State::finished;
+}
+
+int collect(MPI_Request request) {
+  Table& all = table();
+  const std::lock_guard lock(all.lock);
+  Persistent& one = all.persistent.at(number_of(request));
+  one.active = false;
+  return one.code;
 }
 
 bool start_persistent(MPI_Request request, int& code) {
@@ -150,16 +151,11 @@ bool start_persistent(MPI_Request request, int& code) {
   try {
     found->second.operation = found->second.member->start(*found->second.prepared);
     found->second.active = true;
-    code = MPI_SUCCESS;
+    found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
     code = code_of(error);
   }
   return true;
-}
-
-bool is_persistent(MPI_Request request) {
-  const std::lock_guard lock(table().lock);
-  return table().persistent.contains(number_of(request));
 }
 
 void forget_persistent(MPI_Request request) {

@@ -6,7 +6,6 @@
 #include <atomic>
 #include <functional>
 #include <memory>
-#include <span>
 
 #include "abi.hpp"
 #include "job/runtime.hpp"
@@ -26,7 +25,6 @@ int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Pre
 
 /// Starts the operation of a persistent request, and false when it has none; `code` is the start's.
 bool start_persistent(MPI_Request request, int& code);
-bool is_persistent(MPI_Request request);
 /// A request is freed: so is what was behind it.
 void forget_persistent(MPI_Request request);
 
@@ -35,7 +33,10 @@ void progress();
 /// Waits until `done`, moving everything on: operations and the MPI.
 void wait_until(const std::function<bool()>& done);
 
-/// Of persistent requests whose operations run: completes those that are done; true when some of `requests` are not.
-bool running(std::span<MPI_Request> requests);
+/// How a request that may be persistent is. While it runs, and until its end is collected, it looks inactive to the MPI.
+enum class State : std::uint8_t { not_active, running, finished };
+State state_of(MPI_Request request);
+/// The program has been told that it is finished. Returns what the operation ended with.
+int collect(MPI_Request request);
 
 }  // namespace tutti::mpi
