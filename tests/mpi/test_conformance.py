@@ -32,6 +32,15 @@ def test_completion(name, tmp_path):
     same(mpi, [jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
 
 
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_freed_while_pending(name):
+    mpi = mpis.get(name)
+    program = jobs.compile_program(mpi, [PROGRAMS / "early.c"])
+    for ranks in (1, 2, 3, 4):
+        out = jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
 @pytest.mark.parametrize("program", ["legacy", "older", "modern"])
 @pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
 def test_fortran(name, program, tmp_path):

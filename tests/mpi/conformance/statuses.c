@@ -1,6 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The three families that complete requests, on lists in which messages and collectives, null and inactive requests
- * are mixed; what they say is printed. And what may be freed while a request still needs it. */
+ * are mixed; what they say is printed. */
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
@@ -126,32 +126,6 @@ static void look_first(void) {
   print_data("get_status", requests);
 }
 
-/* The communicator, the type and the operator go while the operation is pending. */
-static void twice(void* in, void* inout, int* count, MPI_Datatype* type) {
-  (void)type;
-  for (int i = 0; i < *count; ++i) ((int*)inout)[i] = 2 * ((int*)in)[i] + ((int*)inout)[i];
-}
-
-static void freed_early(void) {
-  MPI_Request requests[2];
-  MPI_Comm group;
-  MPI_Datatype type;
-  MPI_Op op;
-  for (int i = 0; i < COUNT; ++i) ones[i] = rank + 1, shared[i] = rank == 0 ? i : -1;
-  MPI_Comm_dup(MPI_COMM_WORLD, &group);
-  MPI_Type_vector(COUNT / 2, 1, 2, MPI_INT, &type);
-  MPI_Type_commit(&type);
-  MPI_Op_create(twice, 1, &op);
-  MPI_Ibcast(shared, 1, type, 0, group, &requests[0]);
-  MPI_Iallreduce(ones, sums, COUNT, MPI_INT, MPI_SUM, group, &requests[1]);
-  MPI_Allreduce(ones, inbox, 1, MPI_INT, op, group);
-  MPI_Op_free(&op);
-  MPI_Type_free(&type);
-  MPI_Comm_free(&group);
-  MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
-  printf("freed early: %d %d %d %d\n", shared[8], shared[9] == (rank == 0 ? 9 : -1), sums[1], inbox[0] > 0);
-}
-
 int main(int argc, char** argv) {
   MPI_Init(&argc, &argv);
   MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -166,7 +140,6 @@ int main(int argc, char** argv) {
     some_of_them(waits);
   }
   look_first();
-  freed_early();
   MPI_Finalize();
   return 0;
 }
