@@ -9,9 +9,9 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import jobs  # noqa: E402 - the folder of a program
-import mpi4  # noqa: E402
-import mpis  # noqa: E402
+import jobs
+import mpi4
+import mpis
 
 BAD = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
 

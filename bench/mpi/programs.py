@@ -12,8 +12,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import jobs  # noqa: E402 - the folder of a program
-import mpis  # noqa: E402
+import jobs
+import mpis
 
 IMB = {
     "IMB-MPI1": ("Bcast", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Reduce", "Reduce_scatter",

@@ -2,8 +2,8 @@
 """Programs in C, Fortran and Python print the same, byte by byte, with the drop-in as without."""
 
 import jobs
-import mpis
 import mpi4
+import mpis
 import pytest
 
 PROGRAMS = jobs.HERE / "conformance"

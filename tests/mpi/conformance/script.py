@@ -1,17 +1,15 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Collectives by way of mpi4py, on buffers and on objects; what they give is printed."""
 
-import sys
-
 from mpi4py import MPI
 
 world = MPI.COMM_WORLD
 rank, size = world.Get_rank(), world.Get_size()
-out = open(f"script.{rank}", "w", encoding="utf-8")
 
 
 def say(*what):
-    print(*what, file=out)
+    with open(f"script.{rank}", "a", encoding="utf-8") as out:
+        print(*what, file=out)
 
 
 say("bcast", world.bcast({"from": 0, "list": [1, 2, 3]} if rank == 0 else None))
@@ -38,5 +36,3 @@ halves.Free()
 ring = world.Create_cart([size], periods=[True])
 say("neighbours", ring.neighbor_allgather(rank), ring.neighbor_alltoall([rank * 2, rank * 2 + 1]))
 ring.Free()
-out.close()
-sys.stdout.flush()

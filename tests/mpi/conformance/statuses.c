@@ -79,8 +79,10 @@ static void any_one(int waits) {
   start(requests);
   for (int done = 0; done < REQUESTS - 1;) {
     int flag = 1;
-    if (waits) MPI_Waitany(REQUESTS, requests, &index, &status);
-    else MPI_Testany(REQUESTS, requests, &index, &flag, &status);
+    if (waits)
+      MPI_Waitany(REQUESTS, requests, &index, &status);
+    else
+      MPI_Testany(REQUESTS, requests, &index, &flag, &status);
     if (!flag) continue;
     kept[index] = status;
     ++seen[index];
@@ -100,12 +102,16 @@ static void some_of_them(int waits) {
   int seen[REQUESTS] = {0}, indices[REQUESTS], count = 0;
   start(requests);
   for (int done = 0; done < REQUESTS - 1; done += count) {
-    if (waits) MPI_Waitsome(REQUESTS, requests, &count, indices, statuses);
-    else MPI_Testsome(REQUESTS, requests, &count, indices, statuses);
+    if (waits)
+      MPI_Waitsome(REQUESTS, requests, &count, indices, statuses);
+    else
+      MPI_Testsome(REQUESTS, requests, &count, indices, statuses);
     for (int i = 0; i < count; ++i) ++seen[indices[i]], kept[indices[i]] = statuses[i];
   }
-  if (waits) MPI_Waitsome(REQUESTS, requests, &count, indices, statuses);
-  else MPI_Testsome(REQUESTS, requests, &count, indices, statuses);
+  if (waits)
+    MPI_Waitsome(REQUESTS, requests, &count, indices, statuses);
+  else
+    MPI_Testsome(REQUESTS, requests, &count, indices, statuses);
   printf("%s: at the end the count is undefined: %d\n", how, count == MPI_UNDEFINED);
   for (int i = 1; i < REQUESTS; ++i) printf("%s: request %d seen %d times\n", how, i, seen[i]);
   print_status(how, 1, &kept[1]);

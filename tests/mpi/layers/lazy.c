@@ -70,13 +70,14 @@ int MPI_Iallreduce(const void* in, void* out, int count, MPI_Datatype type, MPI_
 }
 int MPI_Ialltoall(const void* in, int in_count, MPI_Datatype in_type, void* out, int count, MPI_Datatype type,
                   MPI_Comm group, MPI_Request* request) {
-  struct started made = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, begin_alltoall, in, out, count, type, MPI_OP_NULL, 0, group};
+  struct started made = {
+      MPI_REQUEST_NULL, MPI_REQUEST_NULL, begin_alltoall, in, out, count, type, MPI_OP_NULL, 0, group};
   if (in_type != type || in_count != count) abort();
   return keep(made, request);
 }
 int MPI_Ibcast(void* out, int count, MPI_Datatype type, int root, MPI_Comm group, MPI_Request* request) {
-  const struct started made = {MPI_REQUEST_NULL, MPI_REQUEST_NULL, begin_bcast, NULL, out, count, type, MPI_OP_NULL, root,
-                               group};
+  const struct started made = {
+      MPI_REQUEST_NULL, MPI_REQUEST_NULL, begin_bcast, NULL, out, count, type, MPI_OP_NULL, root, group};
   return keep(made, request);
 }
 

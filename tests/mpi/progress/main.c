@@ -2,8 +2,8 @@
 /* progress FOLDER test|wait [CALL...]: two ranks and two tables, one line each:
  *
  * "CALL under COLLECTIVE": while a large collective is pending, rank 0 blocks in CALL, until rank 1 has completed the
- * collective and answered. With `test` rank 1 looks for it for a while only: when nothing has moved it, it says "stuck",
- * answers all the same, and nobody hangs. With `wait` it waits, as programs do.
+ * collective and answered. With `test` rank 1 looks for it for a while only: when nothing has moved it, it says
+ * "stuck", answers all the same, and nobody hangs. With `wait` it waits, as programs do.
  *
  * "message before COLLECTIVE": rank 1 has started a large send and is already inside the collective; rank 0 first wants
  * the message. With `test` it gives up after a while. */

@@ -20,5 +20,4 @@ extern const int blocked_count;
 extern MPI_Comm other; /* a communicator that the pending collective is not on */
 extern char folder[4096];
 
-
 #endif

@@ -8,8 +8,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import mpis  # noqa: E402 - the folder of a program
-import seeds  # noqa: E402
+import mpis
+import seeds
 
 
 def main():
