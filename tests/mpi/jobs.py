@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORK = pathlib.Path(os.environ.get("TUTTI_BUILD") or mpis.ROOT / "build/ci").resolve()
 DROP_IN = WORK / "lib/libtutti-mpi.so"
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wno-stringop-overread", "-Wno-stringop-overflow")
+FORTRAN_FLAGS = ("-O1", "-fallow-argument-mismatch")  # mpif.h has no interfaces
 POLICIES = ("bare", "auto", "always", "never")
 
 
@@ -36,7 +37,7 @@ def compile_program(mpi, sources, *flags, shared=False):
     sources = [pathlib.Path(source) for source in sources]
     language = "c" if sources[0].suffix == ".c" else "fortran"
     front, back = mpi.compile_words(language)
-    words = [*front, *(C_FLAGS if language == "c" else ("-O1",)), *flags]
+    words = [*front, *(C_FLAGS if language == "c" else FORTRAN_FLAGS), *flags]
     words += ["-shared", "-fPIC"] if shared else []
     near = sorted({*sources, *(path for source in sources for path in source.parent.glob("*.h"))})
     texts = [path.read_bytes() for path in near] + [repr((words, back)).encode()]

@@ -22,7 +22,7 @@ def lines(folder, ranks):
 
 
 def play(mpi, binary, ranks, seeds, avoids, seconds_least=10, **how):
-    """The results of seeds, and of those that failed a sentence. A failure ends a job; the next one goes on behind it."""
+    """The results of seeds, and of those that failed a sentence. The next job goes on behind one."""
     results, failures, left = {}, {}, list(seeds)
     environment = {"RANDOM_AVOIDS": ", ".join(avoids), **how.pop("environment", {})}
     while left:
@@ -74,7 +74,7 @@ def first_difference(expected, found):
 
 
 def expected_results(mpi, ranks, seeds):
-    """What the library that is the reference of this one leaves, with the same program; seeds it cannot do are left out."""
+    """What the library that is the reference of this one leaves, and the seeds that it cannot do."""
     reference = mpis.get(mpi.reference or mpi.name)
     avoids = (*reference.avoids, *mpi.avoids)
     binary = program(reference, mpi.flags_of_random)

@@ -14,9 +14,7 @@ LEFT_OUT = 0.03  # of them that the library which is the reference may fail at
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_same_with_the_drop_in(name, ranks):
     first = 10000 * ranks
-    compared, complaints, left_out = seeds.compare(
-        mpis.get(name), ranks, range(first, first + AMOUNT), policy="always"
-    )
+    compared, complaints, left_out = seeds.compare(mpis.get(name), ranks, range(first, first + AMOUNT), policy="always")
     assert not complaints, "\n".join(complaints)
     assert len(left_out) <= LEFT_OUT * AMOUNT, left_out
     assert compared + len(left_out) == AMOUNT
@@ -26,9 +24,7 @@ def test_same_with_the_drop_in(name, ranks):
 def test_sees_what_is_wrong(mutation):
     mpi = mpis.get("mpich")
     mutant = jobs.compile_program(mpi, [jobs.HERE / "layers/mutant.c"], shared=True)
-    _, complaints, _ = seeds.compare(
-        mpi, 3, range(1, 41), preload=[mutant], environment={"MUTANT": mutation}
-    )
+    _, complaints, _ = seeds.compare(mpi, 3, range(1, 41), preload=[mutant], environment={"MUTANT": mutation})
     assert complaints
     assert all("wanted" in one for one in complaints)
     assert mutation == "tag" or len(complaints) == 1

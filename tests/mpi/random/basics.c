@@ -7,17 +7,16 @@
 
 #include "layout.h"
 
-#define PLAIN(name, type, kind) {#name, MPI_##name, kind, sizeof(type), sizeof(type), 0}
-#define OF_PAIR(name, type, holes)                                                                      \
-  {#name,                                                                                               \
-   MPI_##name,                                                                                          \
-   PAIR,                                                                                                \
-   sizeof(struct {                                                                                      \
-     type value;                                                                                        \
-     int index;                                                                                         \
-   }),                                                                                                  \
-   sizeof(type),                                                                                        \
-   holes}
+#define PLAIN(name, type, kind) \
+  { #name, MPI_##name, kind, sizeof(type), sizeof(type), 0 }
+#define OF_PAIR(name, type, holes)           \
+  {                                          \
+    #name, MPI_##name, PAIR, sizeof(struct { \
+      type value;                            \
+      int index;                             \
+    }),                                      \
+        sizeof(type), holes                  \
+  }
 
 enum { LONG_DOUBLE_HOLES = 6 };
 
@@ -123,19 +122,27 @@ void basic_store(const struct basic* basic, unsigned char* at, uint64_t random) 
   const int small = (int)(random % 7) - 3;
   const int half = basic->value_size / 2;
   switch (basic->kind) {
-    case FLOATING: store_floating(at, basic->value_size, small); break;
+    case FLOATING:
+      store_floating(at, basic->value_size, small);
+      break;
     case COMPLEX:
       store_floating(at, half, small);
       store_floating(at + half, half, (int)(random / 7 % 3) - 1);
       break;
-    case LOGICAL: *at = random % 3 != 0; break;
+    case LOGICAL:
+      *at = random % 3 != 0;
+      break;
     case PAIR:
       if (is_floating_pair(basic)) store_floating(at, basic->value_size, small);
       if (!is_floating_pair(basic)) store_integer(at, basic->value_size, small);
       store_integer(at + pair_index_offset(basic), (int)sizeof(int), (int64_t)(random / 7 % 5));
       break;
-    case SIGNED: store_integer(at, basic->value_size, small); break;
-    default: store_integer(at, basic->value_size, random % 5 == 0 ? 0 : (int64_t)(random >> 8)); break;
+    case SIGNED:
+      store_integer(at, basic->value_size, small);
+      break;
+    default:
+      store_integer(at, basic->value_size, random % 5 == 0 ? 0 : (int64_t)(random >> 8));
+      break;
   }
   basic_clear_holes(basic, at);
 }

@@ -74,8 +74,10 @@ static void any(struct list* list, int waits) {
   while (is_open(list)) {
     int index = MPI_UNDEFINED, flag = 1;
     MPI_Status status;
-    if (waits) MPI_Waitany(list->count, list->requests, &index, &status);
-    else MPI_Testany(list->count, list->requests, &index, &flag, &status);
+    if (waits)
+      MPI_Waitany(list->count, list->requests, &index, &status);
+    else
+      MPI_Testany(list->count, list->requests, &index, &flag, &status);
     again(flag);
     if (flag && index != MPI_UNDEFINED) done(list, index, &status);
   }
@@ -84,8 +86,10 @@ static void any(struct list* list, int waits) {
 static void some(struct list* list, int waits) {
   while (is_open(list)) {
     int count = 0, indices[2 * MOST_OPERATIONS];
-    if (waits) MPI_Waitsome(list->count, list->requests, &count, indices, list->statuses);
-    else MPI_Testsome(list->count, list->requests, &count, indices, list->statuses);
+    if (waits)
+      MPI_Waitsome(list->count, list->requests, &count, indices, list->statuses);
+    else
+      MPI_Testsome(list->count, list->requests, &count, indices, list->statuses);
     again(count > 0);
     for (int i = 0; count != MPI_UNDEFINED && i < count; ++i) done(list, indices[i], &list->statuses[i]);
   }
@@ -101,8 +105,10 @@ static void look(struct list* list, int waits) {
       MPI_Request_get_status(list->requests[i], &flag, &status);
       again(flag);
     }
-    if (waits) MPI_Wait(&list->requests[i], &status);
-    else MPI_Test(&list->requests[i], &flag, &status);
+    if (waits)
+      MPI_Wait(&list->requests[i], &status);
+    else
+      MPI_Test(&list->requests[i], &flag, &status);
     if (flag) done(list, i, &status);
   }
 }
@@ -120,10 +126,21 @@ void complete(struct operation** operations, int count, struct draw* own) {
   const int method = draw_between(own, 0, 5), waits = draw_chance(own, 50);
   if (!is_open(&list)) return;
   switch (method) {
-    case 0: each(&list, own, draw_between(own, 0, 6)); break;
-    case 1: case 2: all(&list, waits); break;
-    case 3: any(&list, waits); break;
-    case 4: some(&list, waits); break;
-    default: look(&list, waits); break;
+    case 0:
+      each(&list, own, draw_between(own, 0, 6));
+      break;
+    case 1:
+    case 2:
+      all(&list, waits);
+      break;
+    case 3:
+      any(&list, waits);
+      break;
+    case 4:
+      some(&list, waits);
+      break;
+    default:
+      look(&list, waits);
+      break;
   }
 }

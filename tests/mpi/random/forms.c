@@ -25,13 +25,13 @@
 
 #define BLOCKING_FORM(Name, suffix, tail, ...) \
   static int Name##_blocking##suffix(struct call* call) { return MPI_##Name##tail(__VA_ARGS__, call->group); }
-#define STARTED_FORM(Name, lower, suffix, tail, ...)         \
-  static int Name##_started##suffix(struct call* call) {     \
+#define STARTED_FORM(Name, lower, suffix, tail, ...)                     \
+  static int Name##_started##suffix(struct call* call) {                 \
     return MPI_I##lower##tail(__VA_ARGS__, call->group, &call->request); \
   }
 #if HAS_PERSISTENT
-#define KEPT_FORM(Name, suffix, tail, ...)            \
-  static int Name##_kept##suffix(struct call* call) { \
+#define KEPT_FORM(Name, suffix, tail, ...)                                                   \
+  static int Name##_kept##suffix(struct call* call) {                                        \
     return MPI_##Name##_init##tail(__VA_ARGS__, call->group, MPI_INFO_NULL, &call->request); \
   }
 #define KEPT(Name, suffix) Name##_kept##suffix
@@ -40,17 +40,19 @@
 #define KEPT(Name, suffix) NULL
 #endif
 
-#define FORMS(Name, lower, ...)               \
-  BLOCKING_FORM(Name, , , __VA_ARGS__)        \
-  STARTED_FORM(Name, lower, , , __VA_ARGS__)  \
+#define FORMS(Name, lower, ...)              \
+  BLOCKING_FORM(Name, , , __VA_ARGS__)       \
+  STARTED_FORM(Name, lower, , , __VA_ARGS__) \
   KEPT_FORM(Name, , , __VA_ARGS__)
-#define MODES(Name) {Name##_blocking, Name##_started, KEPT(Name, )}
+#define MODES(Name) \
+  { Name##_blocking, Name##_started, KEPT(Name, ) }
 #if HAS_LARGE
-#define LARGE_FORMS(Name, lower, ...)               \
-  BLOCKING_FORM(Name, _large, _c, __VA_ARGS__)      \
+#define LARGE_FORMS(Name, lower, ...)                \
+  BLOCKING_FORM(Name, _large, _c, __VA_ARGS__)       \
   STARTED_FORM(Name, lower, _large, _c, __VA_ARGS__) \
   KEPT_FORM(Name, _large, _c, __VA_ARGS__)
-#define LARGE_MODES(Name) {Name##_blocking_large, Name##_started_large, KEPT(Name, _large)}
+#define LARGE_MODES(Name) \
+  { Name##_blocking_large, Name##_started_large, KEPT(Name, _large) }
 #else
 #define LARGE_FORMS(Name, lower, ...)
 #define LARGE_MODES(Name) MODES(Name)
@@ -95,7 +97,7 @@ FORMS(Neighbor_alltoallw, neighbor_alltoallw, IN_NEAR, OUT_NEAR)
 LARGE_FORMS(Neighbor_alltoallw, neighbor_alltoallw, IN_LARGE_TYPED, OUT_LARGE_TYPED)
 
 #define ROW(Name, pattern, blocks, result, neighbors, in_place) \
-  {#Name, pattern, blocks, result, neighbors, in_place, MODES(Name), LARGE_MODES(Name)}
+  { #Name, pattern, blocks, result, neighbors, in_place, MODES(Name), LARGE_MODES(Name) }
 
 const struct form forms[] = {
     {"Barrier", NOTHING, EQUAL_BLOCKS, AT_ALL, 0, 0, MODES(Barrier), MODES(Barrier)},

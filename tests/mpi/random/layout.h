@@ -14,7 +14,7 @@ struct basic {
   MPI_Datatype type;
   enum kind kind;
   int extent;
-  int value_size; /* of its first part; what lies between the parts has no meaning */
+  int value_size;  /* of its first part; what lies between the parts has no meaning */
   int value_holes; /* bytes at the end of each floating-point value that have no meaning */
 };
 

@@ -43,7 +43,8 @@ static void say(struct program* program, const char* text) {
 static void look_again(struct program* program) {
   for (int i = 0; i < program->later_count; ++i) {
     struct operation* operation = program->later[i].operation;
-    if (operation_hash(operation) != program->later[i].hash) note(program, "late", operation->number, 1, "written late");
+    if (operation_hash(operation) != program->later[i].hash)
+      note(program, "late", operation->number, 1, "written late");
     operation_free(operation);
   }
   program->later_count = 0;
@@ -71,8 +72,10 @@ static void complete_some(struct program* program, struct draw* own, int percent
   int left = 0;
   for (int i = 0; i < program->started_count; ++i) {
     struct operation* operation = program->started[i];
-    if (operation->active) program->started[left++] = operation;
-    else finish(program, operation);
+    if (operation->active)
+      program->started[left++] = operation;
+    else
+      finish(program, operation);
   }
   program->started_count = left;
 }
@@ -81,9 +84,12 @@ static void complete_some(struct program* program, struct draw* own, int percent
 static void launch(struct program* program, struct operation* operation, struct draw* own) {
   operation_start(operation, program->seed, own);
   const int takes_part = operation->rank >= 0 && (operation->form != NULL || operation->peer >= 0);
-  if (operation->active) program->started[program->started_count++] = operation;
-  else if (takes_part) finish(program, operation);
-  else if (operation->mode != PERSISTENT) operation_free(operation);
+  if (operation->active)
+    program->started[program->started_count++] = operation;
+  else if (takes_part)
+    finish(program, operation);
+  else if (operation->mode != PERSISTENT)
+    operation_free(operation);
 }
 
 static void drop_kept(struct program* program, int index, struct draw* own) {
@@ -109,9 +115,8 @@ static void step_operation(struct program* program, struct draw* common, struct 
   const struct group* group = &program->groups[slot];
   if (mode == PERSISTENT && program->kept_count == MOST_KEPT) drop_kept(program, 0, own);
   const int number = ++program->number;
-  struct operation* made =
-      message ? operation_make_message(number, group, mode, common, own, text, sizeof text)
-              : operation_make_collective(number, group, mode, common, own, text, sizeof text);
+  struct operation* made = message ? operation_make_message(number, group, mode, common, own, text, sizeof text)
+                                   : operation_make_collective(number, group, mode, common, own, text, sizeof text);
   made->group_slot = slot;
   say(program, text);
   if (mode == PERSISTENT) program->kept[program->kept_count++] = made;
@@ -153,8 +158,10 @@ static void step_ring(struct program* program, struct draw* common) {
   int* values = malloc(sizeof *values * (size_t)(2 * count + 1));
   MPI_Status status;
   for (int i = 0; i < 2 * count; ++i) values[i] = group->rank * 1000003 + i;
-  if (replace) MPI_Sendrecv_replace(values, count, MPI_INT, to, 9, from, 9, group->handle, &status);
-  else MPI_Sendrecv(values, count, MPI_INT, to, 9, values + count, count, MPI_INT, from, 9, group->handle, &status);
+  if (replace)
+    MPI_Sendrecv_replace(values, count, MPI_INT, to, 9, from, 9, group->handle, &status);
+  else
+    MPI_Sendrecv(values, count, MPI_INT, to, 9, values + count, count, MPI_INT, from, 9, group->handle, &status);
   note(program, "left", number, hash_bytes((unsigned char*)values, sizeof *values * (size_t)(2 * count)), "");
   free(values);
 }
@@ -163,13 +170,20 @@ static void play_step(struct program* program, int step) {
   struct draw common = draw_from(program->seed, (uint64_t)step, COMMON);
   struct draw own = draw_from(program->seed, (uint64_t)step, (uint64_t)program->rank);
   const int choice = draw_between(&common, 0, 99);
-  if (choice < 50) step_operation(program, &common, &own, 0);
-  else if (choice < 64) step_operation(program, &common, &own, 1);
-  else if (choice < 76) step_again(program, &common, &own);
-  else if (choice < 90) step_group(program, &common, &own);
-  else if (choice < 94) step_ring(program, &common);
-  if (program->started_count >= MOST_ACTIVE) complete_some(program, &own, 100);
-  else if (draw_chance(&own, 25)) complete_some(program, &own, draw_between(&own, 20, 100));
+  if (choice < 50)
+    step_operation(program, &common, &own, 0);
+  else if (choice < 64)
+    step_operation(program, &common, &own, 1);
+  else if (choice < 76)
+    step_again(program, &common, &own);
+  else if (choice < 90)
+    step_group(program, &common, &own);
+  else if (choice < 94)
+    step_ring(program, &common);
+  if (program->started_count >= MOST_ACTIVE)
+    complete_some(program, &own, 100);
+  else if (draw_chance(&own, 25))
+    complete_some(program, &own, draw_between(&own, 20, 100));
 }
 
 static void play(uint64_t seed, FILE* file, int trace) {
@@ -189,7 +203,8 @@ static void play(uint64_t seed, FILE* file, int trace) {
     if (program.groups[slot].live) group_free(&program.groups[slot]);
   }
   note(&program, "confusions", 0, (uint64_t)reduction_confusions(), "of a user's operator about its type");
-  if (!trace) fprintf(file, "%llu %d %016llx\n", (unsigned long long)seed, program.number, (unsigned long long)program.hash);
+  if (!trace)
+    fprintf(file, "%llu %d %016llx\n", (unsigned long long)seed, program.number, (unsigned long long)program.hash);
   fflush(file);
 }
 

@@ -75,8 +75,8 @@ static int blocks_of(const struct agreed* agreed, const struct group* group, int
 }
 
 static enum blocks blocks_on_side(const struct form* form, int sending) {
-  const int one = (sending && (form->pattern == TO_ROOT || form->pattern == TO_ALL)) ||
-                  (!sending && form->pattern == SCATTERED);
+  const int one =
+      (sending && (form->pattern == TO_ROOT || form->pattern == TO_ALL)) || (!sending && form->pattern == SCATTERED);
   return one ? EQUAL_BLOCKS : form->blocks;
 }
 
@@ -186,8 +186,8 @@ static struct operation* operation_new(int number, const struct group* group, en
   return made;
 }
 
-struct operation* operation_make_collective(int number, const struct group* group, enum mode mode,
-                                            struct draw* common, struct draw* own, char* text, size_t room) {
+struct operation* operation_make_collective(int number, const struct group* group, enum mode mode, struct draw* common,
+                                            struct draw* own, char* text, size_t room) {
   static const char* const modes[] = {"blocking", "nonblocking", "persistent"};
   struct operation* made = operation_new(number, group, mode);
   const struct form* form;

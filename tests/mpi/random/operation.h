@@ -7,7 +7,7 @@
 #include "group.h"
 
 struct operation {
-  int number;            /* the same on all ranks */
+  int number;              /* the same on all ranks */
   const struct form* form; /* NULL for a message */
   enum mode mode;
   MPI_Comm group;
@@ -19,7 +19,7 @@ struct operation {
   int large; /* MPI_Count; each rank decides for itself */
   struct call call;
   struct buffer in, out;
-  int computed; /* values that are reduced */
+  int computed;     /* values that are reduced */
   int hides_result; /* which MPI leaves undefined on this rank */
   MPI_Op own_op;
   int peer; /* of a message; -1 where this rank is neither end */
@@ -28,8 +28,8 @@ struct operation {
 };
 
 /* Chooses and prepares a collective or a message; writes what it is to `text`. */
-struct operation* operation_make_collective(int number, const struct group* group, enum mode mode,
-                                            struct draw* common, struct draw* own, char* text, size_t room);
+struct operation* operation_make_collective(int number, const struct group* group, enum mode mode, struct draw* common,
+                                            struct draw* own, char* text, size_t room);
 struct operation* operation_make_message(int number, const struct group* group, enum mode mode, struct draw* common,
                                          struct draw* own, char* text, size_t room);
 /* Fills the buffers and starts, or runs it as a whole where it blocks. */

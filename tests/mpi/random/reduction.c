@@ -66,7 +66,10 @@ static void compose(void* in, void* inout, int* length, MPI_Datatype* type) {
 
 static struct reduction user_reduction(struct draw* common) {
   const int commutes = draw_chance(common, 40);
-  struct reduction made = {{1, {basic_find("UINT32_T")}}, 2 * draw_between(common, 1, 3), MPI_OP_NULL, 1,
+  struct reduction made = {{1, {basic_find("UINT32_T")}},
+                           2 * draw_between(common, 1, 3),
+                           MPI_OP_NULL,
+                           1,
                            commutes ? "user's sum" : "user's composition"};
   MPI_Op_create(commutes ? add_all : compose, commutes, &made.op);
   return made;

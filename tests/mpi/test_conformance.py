@@ -1,0 +1,54 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Programs in C, Fortran and Python print the same, byte by byte, with the drop-in as without."""
+
+import jobs
+import mpi4
+import mpis
+import pytest
+
+PROGRAMS = jobs.HERE / "conformance"
+
+
+def printed(mpi, command, ranks, folder, **how):
+    """What each rank has written into its file."""
+    folder.mkdir()
+    jobs.run(mpi, ranks, command, cwd=folder, timeout=40, **how).checked()
+    files = sorted(folder.iterdir())
+    assert len(files) == ranks
+    return [file.read_bytes() for file in files]
+
+
+def same(mpi, command, tmp_path):
+    for ranks in (1, 2, 3, 4):
+        bare = printed(mpi, command, ranks, tmp_path / f"bare-{ranks}")
+        assert all(bare)
+        for policy in ("auto", "always"):
+            assert printed(mpi, command, ranks, tmp_path / f"{policy}-{ranks}", policy=policy) == bare
+
+
+@pytest.mark.parametrize("name", mpis.NAMES)
+def test_completion(name, tmp_path):
+    mpi = mpis.get(name)
+    same(mpi, [jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
+
+
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_freed_while_pending(name):
+    mpi = mpis.get(name)
+    program = jobs.compile_program(mpi, [PROGRAMS / "early.c"])
+    for ranks in (1, 2, 3, 4):
+        out = jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("program", ["legacy", "older", "modern"])
+@pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
+def test_fortran(name, program, tmp_path):
+    mpi = mpis.get(name)
+    same(mpi, [jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])], tmp_path)
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_python(name, tmp_path):
+    mpi = mpis.get(name)
+    same(mpi, [mpi4.python(mpi), PROGRAMS / "script.py"], tmp_path)
