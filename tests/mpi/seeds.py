@@ -82,6 +82,11 @@ def expected_results(mpi, ranks, seeds):
     return results, failures, lambda seed: trace(reference, binary, ranks, seed, avoids)
 
 
+def bare_result(mpi, binary, ranks, seed, avoids):
+    """What the library without the drop-in leaves, where another one is its reference."""
+    return play(mpi, binary, ranks, [seed], avoids)[0].get(seed) if mpi.reference else None
+
+
 def compare(mpi, ranks, seeds, **how):
     """Plays seeds on a library, in the way that `how` says; returns how many were compared, and what is wrong."""
     reference = mpis.get(mpi.reference or mpi.name)
@@ -95,7 +100,8 @@ def compare(mpi, ranks, seeds, **how):
         failures.update(wrong)
     complaints = [f"seed {seed} of {ranks} ranks: {text}" for seed, text in failures.items()]
     for seed in sorted(found):
-        if found[seed] != expected[seed]:
+        # Where MPI leaves something open, as with a rank that is its own neighbour twice, the library itself is right.
+        if found[seed] != expected[seed] and found[seed] != bare_result(mpi, binary, ranks, seed, avoids):
             again = trace(mpi, binary, ranks, seed, avoids, **dict(how))
             difference = first_difference(trace_expected(seed), again)
             complaints.append(f"seed {seed} of {ranks} ranks: {difference}")
