@@ -17,7 +17,7 @@ build: ## Build the library and the programs into build/release
 	@cmake --build --preset release --parallel $(JOBS)
 
 test: ## Build everything with -Werror into build/ci and run every test
-	@scripts/setup build test
+	@scripts/setup build test mpi
 	@$(MAKE) configure-ci
 	@cmake --build --preset ci --parallel $(JOBS)
 	@scripts/test build/ci

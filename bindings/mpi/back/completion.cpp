@@ -130,8 +130,8 @@ int wait(MPI_Request* request, MPI_Status* status) noexcept {
   return code;
 }
 
-/// One after the other, while all of them move on: MPICH 5's MPI_Testall fails where one is a persistent collective of its
-/// own.
+/// One after the other, while all of them move on: MPICH 5's MPI_Testall fails where one is a persistent collective of
+/// its own.
 int waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
   if (idle()) return real.Waitall(count, requests, statuses);
   std::vector<int> codes;

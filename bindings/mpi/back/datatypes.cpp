@@ -66,7 +66,8 @@ Layout structure(const Recipe& recipe) {
   const auto count = static_cast<std::size_t>(recipe.integers[0]);
   for (std::size_t i = 0; i < count; ++i)
     if (recipe.integers[i + 1] > 0)
-      parts.push_back({static_cast<Count>(recipe.addresses[i]), flatten(recipe.types[i]).repeat(recipe.integers[i + 1])});
+      parts.push_back(
+          {static_cast<Count>(recipe.addresses[i]), flatten(recipe.types[i]).repeat(recipe.integers[i + 1])});
   return Layout::mixed(parts);
 }
 
@@ -116,12 +117,16 @@ std::optional<Layout> follow(const Recipe& recipe) {
 Layout probe(MPI_Datatype type, Count size, Count begin, Count span) {
   std::vector<std::uint8_t> memory(static_cast<std::size_t>(span)), stream(static_cast<std::size_t>(size) + 64);
   std::vector<Count> places(static_cast<std::size_t>(size), 0);
+  MPI_Datatype copy = MPI_DATATYPE_NULL;  // a part of another type need not be committed
+  real.Type_dup(type, &copy);
+  real.Type_commit(&copy);
   for (int digit = 0; digit < 8 && (digit == 0 || (span - 1) >> (8 * digit) != 0); ++digit) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i >> (8 * digit));
     int position = 0;
-    real.Pack(memory.data() - begin, 1, type, stream.data(), static_cast<int>(stream.size()), &position, MPI_COMM_SELF);
+    real.Pack(memory.data() - begin, 1, copy, stream.data(), static_cast<int>(stream.size()), &position, MPI_COMM_SELF);
     for (std::size_t i = 0; i < places.size(); ++i) places[i] |= static_cast<Count>(stream[i]) << (8 * digit);
   }
+  real.Type_free(&copy);
   std::vector<Count> counts, offsets;
   for (const Count place : places) {
     if (!offsets.empty() && offsets.back() + counts.back() == place) {
@@ -180,8 +185,7 @@ void watch(MPI_Datatype type) {
   real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (combiner == MPI_COMBINER_NAMED) return;
   Kept& all = kept();
-  if (all.keyval == MPI_KEYVAL_INVALID)
-    real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget, &all.keyval, nullptr);
+  if (all.keyval == MPI_KEYVAL_INVALID) real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget, &all.keyval, nullptr);
   real.Type_set_attr(type, all.keyval, nullptr);
 }
 

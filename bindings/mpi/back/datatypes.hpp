@@ -11,11 +11,11 @@
 namespace tutti::mpi {
 
 struct Datatype {
-  Layout layout;            ///< Of one element, with MPI's lower bound and extent.
-  Count size = 0;           ///< Bytes that move.
-  Count extent = 0;         ///< From one element to the next.
-  Count begin = 0;          ///< Where the first byte of a dense one lies.
-  bool dense = false;       ///< Elements follow each other without gaps, their bytes in order.
+  Layout layout;       ///< Of one element, with MPI's lower bound and extent.
+  Count size = 0;      ///< Bytes that move.
+  Count extent = 0;    ///< From one element to the next.
+  Count begin = 0;     ///< Where the first byte of a dense one lies.
+  bool dense = false;  ///< Elements follow each other without gaps, their bytes in order.
 };
 
 /// What this datatype is; null where it is none (MPI_DATATYPE_NULL, or freed). Kept until the datatype is freed.

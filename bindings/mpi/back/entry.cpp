@@ -12,10 +12,10 @@
 #include "fortran.hpp"
 #include "fortran_arguments.hpp"
 #include "fortran_values.hpp"
-#include "front/slots.h"
 #include "life.hpp"
 #include "narrow.hpp"
 #include "real.hpp"
+#include "slots.h"
 
 namespace tutti::mpi {
 namespace {
@@ -52,10 +52,11 @@ class Table {
 
   void put(const std::string& name, void* function) { functions_["MPI_" + name] = function; }
 
-  /// By Fortran's name, without prefix and ending.
+  /// By Fortran's name, without prefix and ending. The other two are those of mpi_f08, and what Open MPI's mpi_f08
+  /// calls.
   void put_fortran(const std::string& name, void* function) {
     functions_[fortran::prefix + name + fortran::ending] = function;
-    functions_["ompi_" + name + "_f"] = function;  // what Open MPI's mpi_f08 calls
+    functions_["mpi_" + name + "_f08_"] = functions_["ompi_" + name + "_f"] = function;
   }
 
   /// In C and, where it has to be replaced itself, in Fortran.
@@ -114,6 +115,11 @@ void add_collectives(Table& table) {
   table.add<ReduceScatterBlock>("Reduce_scatter_block");
   table.add<Scan>("Scan");
   table.add<Exscan>("Exscan");
+  table.add<NeighborAllgather>("Neighbor_allgather");
+  table.add<NeighborAllgatherv>("Neighbor_allgatherv");
+  table.add<NeighborAlltoall>("Neighbor_alltoall");
+  table.add<NeighborAlltoallv>("Neighbor_alltoallv");
+  table.add<NeighborAlltoallw, MPI_Aint>("Neighbor_alltoallw");
 }
 
 void add_others(Table& table) {
@@ -149,7 +155,9 @@ extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tut
     add_others(table);
     blocking::find(find);
     blocking::find_messages(find);
-    const auto put = [&](const std::string& name, void* function, void* fortran) { table.put(name, function, fortran); };
+    const auto put = [&](const std::string& name, void* function, void* fortran) {
+      table.put(name, function, fortran);
+    };
     blocking::tell(put);
     blocking::tell_messages(put);
     if (fortran)

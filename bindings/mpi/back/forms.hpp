@@ -6,6 +6,7 @@
 
 #include "communicators.hpp"
 #include "failure.hpp"
+#include "policy.hpp"
 #include "real.hpp"
 #include "requests.hpp"
 
@@ -69,7 +70,8 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
  private:
   /// The same answer on all ranks.
   static bool served(const Communicator* with, Arguments... arguments) {
-    return with != nullptr && with->member != nullptr && C::covered(arguments...);
+    return with != nullptr && with->member != nullptr && policy.wants(C::kind) &&
+           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
   }
 
   /// While operations of Tutti's are open, others may need this rank for them to get here.

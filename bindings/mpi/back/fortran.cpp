@@ -88,22 +88,20 @@ void testany(Integer* count, Integer* requests, Integer* index, Integer* flag, I
   list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
 }
 
-void write_some(List& list, int done, std::span<const int> found, Integer* count, Integer* indices,
-                Integer* statuses) {
+void write_some(List& list, int done, std::span<const int> found, Integer* count, Integer* indices, Integer* statuses) {
   *count = done;
-  for (int i = 0; i < (done == MPI_UNDEFINED ? 0 : done); ++i) indices[i] = position(found[static_cast<std::size_t>(i)]);
+  for (int i = 0; i < (done == MPI_UNDEFINED ? 0 : done); ++i)
+    indices[i] = position(found[static_cast<std::size_t>(i)]);
   list.write(statuses, done == MPI_UNDEFINED ? 0 : done);
 }
-void waitsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses,
-              Integer* error) {
+void waitsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses, Integer* error) {
   List list(*count, requests);
   std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
   int done = 0;
   put(error, completion::waitsome(list.count(), list.handles(), &done, found.data(), list.statuses()));
   write_some(list, done, found, some, indices, statuses);
 }
-void testsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses,
-              Integer* error) {
+void testsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses, Integer* error) {
   List list(*count, requests);
   std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
   int done = 0;
@@ -151,7 +149,8 @@ struct Forwarded<int (*)(Arguments...), name> {
   inline static void (*own)(Address<Arguments>..., Integer*) = nullptr;
   /// Texts come with hidden lengths: such functions are left alone.
   static constexpr bool plain = !((std::is_same_v<Arguments, const char*> || std::is_same_v<Arguments, char*> ||
-                                   std::is_same_v<Arguments, char**>) || ...);
+                                   std::is_same_v<Arguments, char**>) ||
+                                  ...);
 
   static void call(Address<Arguments>... given, Integer* error) noexcept {
     if (idle()) return own(given..., error);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Fortran's functions that call the C ones by their profiling names: they have to be replaced themselves. These are all
-// of Open MPI's, and of MPICH's those of mpi_f08 that have no buffer; MPICH's others call C's functions as a program would.
+// of Open MPI's, and of MPICH's those of mpi_f08 that have no buffer; MPICH's others call C's functions as a program
+// would.
 #pragma once
 
 #include <functional>

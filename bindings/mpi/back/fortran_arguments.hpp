@@ -51,6 +51,10 @@ struct Argument<const int*> : SameArray<const int> {
   using SameArray::SameArray;
 };
 template <>
+struct Argument<int*> : SameArray<int> {
+  using SameArray::SameArray;
+};
+template <>
 struct Argument<const MPI_Aint*> : SameArray<const MPI_Aint> {
   using SameArray::SameArray;
 };
@@ -117,7 +121,8 @@ template <class... Arguments>
 int ranks_for(Address<Arguments>... given) {
   [[maybe_unused]] int ranks = 0;
   if constexpr ((std::is_same_v<Arguments, const MPI_Datatype*> || ...))
-    ((std::is_same_v<Arguments, MPI_Comm> ? ranks = ranks_of(handle(*static_cast<Integer*>(given), MPI_Comm{})) : 0), ...);
+    ((std::is_same_v<Arguments, MPI_Comm> ? ranks = ranks_of(handle(*static_cast<Integer*>(given), MPI_Comm{})) : 0),
+     ...);
   return ranks;
 }
 

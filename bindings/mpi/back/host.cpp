@@ -14,6 +14,7 @@
 #include "job/machine.hpp"
 #include "job/offer.hpp"
 #include "launch/handover.hpp"
+#include "policy.hpp"
 #include "real.hpp"
 #include "requests.hpp"
 
@@ -159,7 +160,25 @@ void Host::share(MPI_Comm comm) {
   real.Comm_group(comm_, &group_);
 }
 
+/// Rank 0's environment holds for all.
+static void agree_on_policy() {
+  std::array<char, 1024> words{};
+  const char* given = std::getenv("TUTTI_MPI");
+  if (given != nullptr) std::strncpy(words.data(), given, words.size() - 1);
+  real.Bcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  try {
+    policy = Policy(words.data());
+  } catch (const Error& error) {
+    int rank = 0;
+    real.Comm_rank(MPI_COMM_WORLD, &rank);
+    if (rank == 0) base::log(std::string(error.what()) + "; all collectives are the MPI's");
+    policy = Policy();
+  }
+}
+
 void Host::start() {
+  agree_on_policy();
+  if (!policy.wants_any()) return;
   awaited.begin();
   auto made = std::unique_ptr<Host>(new Host);
   made->share(MPI_COMM_WORLD);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sends, receives and probes while operations of Tutti's are open: their non-blocking forms and the common wait. The
 // plain forms and those with 64-bit counts, where the MPI has them.
+#include <limits>
 #include <type_traits>
 
 #include "blocking.hpp"
@@ -97,7 +98,6 @@ struct ExchangeInPlace {
 
 decltype(&PMPI_Probe) own_probe = nullptr;
 decltype(&PMPI_Mprobe) own_mprobe = nullptr;
-decltype(&PMPI_Improbe) own_improbe = nullptr;
 
 int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
   if (idle()) return own_probe(from, tag, comm, status);
@@ -113,10 +113,21 @@ int mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* s
   if (idle()) return own_mprobe(from, tag, comm, message, status);
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
-    code = own_improbe(from, tag, comm, &found, message, status);
+    code = real.Improbe(from, tag, comm, &found, message, status);
     return code != MPI_SUCCESS || found != 0;
   });
   return code;
+}
+
+/// A loop of these is a way to wait, too.
+int iprobe(int from, int tag, MPI_Comm comm, int* flag, MPI_Status* status) noexcept {
+  if (!idle()) progress();
+  return real.Iprobe(from, tag, comm, flag, status);
+}
+
+int improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, MPI_Status* status) noexcept {
+  if (!idle()) progress();
+  return real.Improbe(from, tag, comm, flag, message, status);
 }
 
 template <class Function>
@@ -152,6 +163,55 @@ void tell_function(const Teller& teller, const std::string& name) {
 #endif
 }
 
+bool fits(MPI_Count count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
+
+/// The _c forms of an MPI that has none. A count that the plain ones cannot have becomes one that they refuse.
+int narrow(MPI_Count count) { return fits(count) ? static_cast<int>(count) : -1; }
+
+template <char mode>
+void narrow_send() {
+  using Plain = Send<int, mode>;
+  Send<MPI_Count, mode>::own = [](const void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag,
+                                  MPI_Comm comm) { return Plain::call(buffer, narrow(count), type, to, tag, comm); };
+  Send<MPI_Count, mode>::own_start = [](const void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag,
+                                        MPI_Comm comm, MPI_Request* request) {
+    return Plain::own_start(buffer, narrow(count), type, to, tag, comm, request);
+  };
+}
+
+void narrow_messages() {
+  narrow_send<'s'>();
+  narrow_send<'b'>();
+  narrow_send<'y'>();
+  narrow_send<'r'>();
+  Receive<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                               MPI_Status* status) {
+    return Receive<int>::call(buffer, narrow(count), type, from, tag, comm, status);
+  };
+  Receive<MPI_Count>::own_start = [](void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
+                                     MPI_Request* request) {
+    return Receive<int>::own_start(buffer, narrow(count), type, from, tag, comm, request);
+  };
+  ReceiveMatched<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+                                      MPI_Status* status) {
+    return ReceiveMatched<int>::call(buffer, narrow(count), type, message, status);
+  };
+  ReceiveMatched<MPI_Count>::own_start = [](void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
+                                            MPI_Request* request) {
+    return ReceiveMatched<int>::own_start(buffer, narrow(count), type, message, request);
+  };
+  Exchange<MPI_Count>::own = [](const void* out, MPI_Count sends, MPI_Datatype send_type, int to, int send_tag,
+                                void* in, MPI_Count receives, MPI_Datatype receive_type, int from, int receive_tag,
+                                MPI_Comm comm, MPI_Status* status) {
+    return Exchange<int>::call(out, narrow(sends), send_type, to, send_tag, in, narrow(receives), receive_type, from,
+                               receive_tag, comm, status);
+  };
+  ExchangeInPlace<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, int to, int send_tag, int from,
+                                       int receive_tag, MPI_Comm comm, MPI_Status* status) {
+    return ExchangeInPlace<int>::call(buffer, narrow(count), type, to, send_tag, from, receive_tag, comm, status);
+  };
+}
+
 template <class Call>
 void tell_one(const Teller& teller, const std::string& name) {
   if (Call::own != nullptr) tell_function<&Call::call>(teller, name);
@@ -174,9 +234,9 @@ void tell_with(const Teller& teller, const std::string& suffix) {
 void find_messages(Finder find) {
   find_with<int>(find, "");
   find_with<MPI_Count>(find, "_c");
+  if (Send<MPI_Count, 's'>::own == nullptr) narrow_messages();
   own_probe = reinterpret_cast<decltype(own_probe)>(find("MPI_Probe"));
   own_mprobe = reinterpret_cast<decltype(own_mprobe)>(find("MPI_Mprobe"));
-  own_improbe = reinterpret_cast<decltype(own_improbe)>(find("MPI_Improbe"));
 }
 
 void tell_messages(const Teller& teller) {
@@ -184,6 +244,8 @@ void tell_messages(const Teller& teller) {
   tell_with<MPI_Count>(teller, "_c");
   tell_function<&probe>(teller, "Probe");
   tell_function<&mprobe>(teller, "Mprobe");
+  tell_function<&iprobe>(teller, "Iprobe");
+  tell_function<&improbe>(teller, "Improbe");
 }
 
 }  // namespace tutti::mpi::blocking

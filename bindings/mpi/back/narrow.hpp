@@ -10,26 +10,33 @@
 #include <type_traits>
 #include <vector>
 
+#include "edges.hpp"
 #include "forms.hpp"
 #include "real.hpp"
 
 namespace tutti::mpi {
 
+struct Lengths {
+  int sends = 0, receives = 0;
+};
+
 /// Arguments made narrow, and whether they could be.
 class Narrow {
  public:
-  explicit Narrow(int ranks) : ranks_(static_cast<std::size_t>(ranks)) {}
+  /// How long arrays of what is sent and of what is received are; the first two are of what is sent, or none.
+  Narrow(const Lengths& lengths, bool sends_arrays) : lengths_(lengths), sends_arrays_(sends_arrays) {}
 
   bool fits() const { return fits_; }
-  /// The same argument as `Small`. Arrays have one entry for each rank.
+  /// The same argument as `Small`.
   template <class Small, class Wide>
   Small of(Wide wide) {
     if constexpr (std::is_same_v<Small, Wide>) {
       return wide;
     } else if constexpr (std::is_pointer_v<Wide>) {
       if (wide == nullptr) return nullptr;
+      const int length = sends_arrays_ && arrays_.size() < 2 ? lengths_.sends : lengths_.receives;
       auto& copy = arrays_.emplace_back();
-      for (std::size_t i = 0; i < ranks_; ++i) copy.push_back(of<int>(wide[i]));
+      for (int i = 0; i < length; ++i) copy.push_back(of<int>(wide[i]));
       return copy.data();
     } else {
       fits_ = fits_ && wide >= std::numeric_limits<int>::min() && wide <= std::numeric_limits<int>::max();
@@ -38,7 +45,8 @@ class Narrow {
   }
 
  private:
-  std::size_t ranks_;
+  Lengths lengths_;
+  bool sends_arrays_;
   bool fits_ = true;
   std::deque<std::vector<int>> arrays_;
 };
@@ -52,19 +60,19 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
 
  public:
   static int blocking(Wide... wide, MPI_Comm comm) {
-    Narrow narrow(ranks(comm));
+    Narrow narrow(lengths(comm), C::sends_arrays);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
     return std::apply([&](Small... arguments) { return Plain::real_blocking(arguments..., comm); }, small);
   }
   static int starting(Wide... wide, MPI_Comm comm, MPI_Request* request) {
-    Narrow& narrow = keep(ranks(comm));
+    Narrow& narrow = keep(comm);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
     return std::apply([&](Small... arguments) { return Plain::real_starting(arguments..., comm, request); }, small);
   }
   static int preparing(Wide... wide, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-    Narrow& narrow = keep(ranks(comm));
+    Narrow& narrow = keep(comm);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits() || Plain::real_preparing == nullptr) return refuse(comm);
     return std::apply([&](Small... arguments) { return Plain::real_preparing(arguments..., comm, info, request); },
@@ -72,21 +80,27 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
   }
 
  private:
-  static int ranks(MPI_Comm comm) {
-    int size = 0;
-    real.Comm_size(comm, &size);
-    return size;
+  static Lengths lengths(MPI_Comm comm) {
+    if constexpr (C::along_edges) {
+      const Edges edges = edges_of(comm);
+      return {static_cast<int>(edges.destinations.size()), static_cast<int>(edges.sources.size())};
+    } else {
+      int size = 0;
+      real.Comm_size(comm, &size);
+      return {size, size};
+    }
   }
   /// The MPI reads the arrays until the request is complete, of which nobody tells us: they are kept.
-  static Narrow& keep(int ranks) {
+  static Narrow& keep(MPI_Comm comm) {
     static std::mutex& lock = *std::make_unique<std::mutex>().release();
     static auto& all = *std::make_unique<std::deque<Narrow>>().release();
     const std::lock_guard guard(lock);
-    return all.emplace_back(ranks);
+    return all.emplace_back(lengths(comm), C::sends_arrays);
   }
   static int refuse(MPI_Comm comm) {
-    return fail(comm, Error(Cause::usage, "this MPI has no collectives with counts beyond 2^31 - 1, nor those that it "
-                                          "would need for this one; use a newer MPI"));
+    return fail(comm, Error(Cause::usage,
+                            "this MPI has no collectives with counts beyond 2^31 - 1, nor those that it "
+                            "would need for this one; use a newer MPI"));
   }
 };
 

@@ -7,7 +7,7 @@ Real real;
 
 std::string find_real(Finder find) {
   std::string missing;
-#define TUTTI_MPI_REAL(name)                                            \
+#define TUTTI_MPI_REAL(name)                                             \
   real.name = reinterpret_cast<decltype(real.name)>(find("MPI_" #name)); \
   if (real.name == nullptr && missing.empty()) missing = "MPI_" #name;
 #include "real.def"

@@ -32,9 +32,9 @@ Type integer_type(Count bytes, bool with_sign) {
 class Tables {
  public:
   Tables() {
-    for (const MPI_Datatype type : {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T, MPI_INT16_T,
-                                    MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER, MPI_INTEGER1,
-                                    MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
+    for (const MPI_Datatype type : {MPI_SIGNED_CHAR, MPI_SHORT, MPI_INT, MPI_LONG, MPI_LONG_LONG, MPI_INT8_T,
+                                    MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER,
+                                    MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
       integer(type, true);
     for (const MPI_Datatype type : {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
                                     MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T})
@@ -56,11 +56,12 @@ class Tables {
     for (const MPI_Datatype type : {MPI_FLOAT_INT, MPI_DOUBLE_INT, MPI_LONG_INT, MPI_2INT, MPI_SHORT_INT,
                                     MPI_LONG_DOUBLE_INT, MPI_2REAL, MPI_2DOUBLE_PRECISION, MPI_2INTEGER})
       foreign(type, Family::pair);
-    ops_ = {{number_of(MPI_SUM), Op::sum},       {number_of(MPI_PROD), Op::prod},     {number_of(MPI_MIN), Op::min},
-            {number_of(MPI_MAX), Op::max},       {number_of(MPI_LAND), Op::land},     {number_of(MPI_LOR), Op::lor},
-            {number_of(MPI_LXOR), Op::lxor},     {number_of(MPI_BAND), Op::band},     {number_of(MPI_BOR), Op::bor},
-            {number_of(MPI_BXOR), Op::bxor},     {number_of(MPI_MINLOC), Op::minloc}, {number_of(MPI_MAXLOC), Op::maxloc},
-            {number_of(MPI_REPLACE), Op::none},  {number_of(MPI_NO_OP), Op::none},    {number_of(MPI_OP_NULL), Op::none}};
+    ops_ = {
+        {number_of(MPI_SUM), Op::sum},      {number_of(MPI_PROD), Op::prod},     {number_of(MPI_MIN), Op::min},
+        {number_of(MPI_MAX), Op::max},      {number_of(MPI_LAND), Op::land},     {number_of(MPI_LOR), Op::lor},
+        {number_of(MPI_LXOR), Op::lxor},    {number_of(MPI_BAND), Op::band},     {number_of(MPI_BOR), Op::bor},
+        {number_of(MPI_BXOR), Op::bxor},    {number_of(MPI_MINLOC), Op::minloc}, {number_of(MPI_MAXLOC), Op::maxloc},
+        {number_of(MPI_REPLACE), Op::none}, {number_of(MPI_NO_OP), Op::none},    {number_of(MPI_OP_NULL), Op::none}};
   }
 
   const Known* type(MPI_Datatype type) const {

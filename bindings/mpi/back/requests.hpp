@@ -33,7 +33,8 @@ void progress();
 /// Waits until `done`, moving everything on: operations and the MPI.
 void wait_until(const std::function<bool()>& done);
 
-/// How a request that may be persistent is. While it runs, and until its end is collected, it looks inactive to the MPI.
+/// How a request that may be persistent is. While it runs, and until its end is collected, it looks inactive to the
+/// MPI.
 enum class State : std::uint8_t { not_active, running, finished };
 State state_of(MPI_Request request);
 /// The program has been told that it is finished. Returns what the operation ended with.

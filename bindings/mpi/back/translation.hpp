@@ -19,7 +19,8 @@ namespace tutti::mpi {
 struct Place {
   Rank rank = 0;
   Rank size = 1;
-  int sources = 0, destinations = 0;  ///< Neighbours, of a communicator that has some.
+  bool has_neighbors = false;
+  int sources = 0, destinations = 0;  ///< How many.
 };
 
 /// One call while it is made; `call` points into it. The methods return false for arguments that the MPI will refuse:
@@ -50,20 +51,30 @@ class Translation {
     if (!widen(counts, displacements, blocks)) return false;
     return place_output_blocks(buffer, type);
   }
+  /// The same with blocks of `count` elements, side by side.
+  bool input_equal_blocks(const void* buffer, int blocks, Count count, MPI_Datatype type) {
+    repeat(count, blocks);
+    return place_input_blocks(buffer, type);
+  }
+  bool output_equal_blocks(void* buffer, int blocks, Count count, MPI_Datatype type) {
+    repeat(count, blocks);
+    return place_output_blocks(buffer, type);
+  }
   /// Of the v-forms: the one block that this rank sends, or receives.
   bool input_block(const void* buffer, Count count, MPI_Datatype type);
   bool output_block(void* buffer, Count count, MPI_Datatype type);
   /// Blocks with datatypes of their own: displacements in bytes.
   template <class N, class D>
-  bool parts(const void* in, int sends, const N* send_counts, const D* send_displacements, const MPI_Datatype* send_types,
-             void* out, int receives, const N* receive_counts, const D* receive_displacements,
-             const MPI_Datatype* receive_types) {
+  bool parts(const void* in, int sends, const N* send_counts, const D* send_displacements,
+             const MPI_Datatype* send_types, void* out, int receives, const N* receive_counts,
+             const D* receive_displacements, const MPI_Datatype* receive_types) {
     std::vector<Part> send, receive;
     if (in != MPI_IN_PLACE)
       for (int i = 0; i < sends; ++i)
         if (!part(send_counts[i], static_cast<Count>(send_displacements[i]), send_types[i], send)) return false;
     for (int i = 0; i < receives; ++i)
-      if (!part(receive_counts[i], static_cast<Count>(receive_displacements[i]), receive_types[i], receive)) return false;
+      if (!part(receive_counts[i], static_cast<Count>(receive_displacements[i]), receive_types[i], receive))
+        return false;
     return put_parts(in, send, out, receive);
   }
 
@@ -84,6 +95,11 @@ class Translation {
     else
       displacements_.clear();
     return true;
+  }
+  void repeat(Count count, int blocks) {
+    counts_.assign(static_cast<std::size_t>(blocks), count);
+    displacements_.clear();
+    for (int i = 0; i < blocks; ++i) displacements_.push_back(count * i);
   }
   struct Blocks {
     std::vector<Count> counts, offsets;

@@ -18,23 +18,27 @@
 #endif
 
 /* One slot and one jump. r11 is free between a call and its function; it says which slot was called first. */
-#define FUNCTION(symbol)                            \
-  __asm__(".pushsection tutti_mpi_slots,\"aw\"\n"   \
-          ".Lslot_" #symbol ": .quad .Lfirst_" #symbol ", .Lname_" #symbol "\n" \
-          ".popsection\n"                           \
-          ".pushsection .rodata\n"                  \
-          ".Lname_" #symbol ": .asciz \"" #symbol "\"\n" \
-          ".popsection\n"                           \
-          ".pushsection .text\n"                    \
-          ".globl " #symbol "\n"                    \
-          ".type " #symbol ", @function\n"          \
-          #symbol ": endbr64\n"                     \
-          "  jmp *.Lslot_" #symbol "(%rip)\n"       \
-          ".Lfirst_" #symbol ": endbr64\n"          \
-          "  leaq .Lslot_" #symbol "(%rip), %r11\n" \
-          "  jmp tutti_mpi_first\n"                 \
-          ".size " #symbol ", . - " #symbol "\n"    \
-          ".popsection\n");
+// clang-format off
+#define FUNCTION(symbol)                                                    \
+  __asm__(                                                                  \
+      ".pushsection tutti_mpi_slots,\"aw\"\n"                               \
+      ".Lslot_" #symbol ": .quad .Lfirst_" #symbol ", .Lname_" #symbol "\n" \
+      ".popsection\n"                                                       \
+      ".pushsection .rodata\n"                                              \
+      ".Lname_" #symbol ": .asciz \"" #symbol "\"\n"                        \
+      ".popsection\n"                                                       \
+      ".pushsection .text\n"                                                \
+      ".globl " #symbol "\n"                                                \
+      ".type " #symbol ", @function\n"                                      \
+      #symbol ": endbr64\n"                                                 \
+      "  jmp *.Lslot_" #symbol "(%rip)\n"                                   \
+      ".Lfirst_" #symbol ": endbr64\n"                                      \
+      "  leaq .Lslot_" #symbol "(%rip), %r11\n"                             \
+      "  jmp tutti_mpi_first\n"                                             \
+      ".size " #symbol ", . - " #symbol "\n"                                \
+      ".popsection\n");
+// clang-format on
+
 /* Fortran's names: of mpif.h and `use mpi`; of mpi_f08; what Open MPI's mpi_f08 calls. */
 #define FORTRAN(name)         \
   FUNCTION(mpi_##name##_)     \
@@ -43,16 +47,17 @@
 #define CALL(Name, name) \
   FUNCTION(MPI_##Name)   \
   FORTRAN(name)
-#define COLLECTIVE(Name, name)      \
-  CALL(Name, name)                  \
-  CALL(I##name, i##name)            \
-  CALL(Name##_init, name##_init)    \
-  FUNCTION(MPI_##Name##_c)          \
-  FUNCTION(MPI_I##name##_c)         \
+#define COLLECTIVE(Name, name)   \
+  CALL(Name, name)               \
+  CALL(I##name, i##name)         \
+  CALL(Name##_init, name##_init) \
+  FUNCTION(MPI_##Name##_c)       \
+  FUNCTION(MPI_I##name##_c)      \
   FUNCTION(MPI_##Name##_init_c)
 #include "functions.def"
 
-/* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then. */
+/* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then.
+ */
 __asm__(
     ".pushsection .text\n"
     ".type tutti_mpi_first, @function\n"
@@ -70,8 +75,10 @@ __asm__(
     ".size tutti_mpi_first, . - tutti_mpi_first\n"
     ".popsection\n");
 
+/* The linker's names for the section. NOLINTBEGIN(readability-identifier-naming) */
 extern struct tutti_mpi_slot __start_tutti_mpi_slots[] __attribute__((visibility("hidden")));
 extern struct tutti_mpi_slot __stop_tutti_mpi_slots[] __attribute__((visibility("hidden")));
+/* NOLINTEND(readability-identifier-naming) */
 
 /* The sonames of the MPIs, and the back end for each. */
 static const struct {
@@ -90,19 +97,24 @@ static const char* const fortran_sonames[] = {"libmpi_usempif08.so.40", "libmpi_
 static void* the_mpi;
 static void* the_fortran[sizeof fortran_sonames / sizeof *fortran_sonames];
 
-/* The MPI's own function, by its profiling name: PMPI_Barrier, pmpi_barrier_. (Open MPI's ompi_barrier_f has none.) A
- * leading "=" asks for anything else, by just that name. */
-static void* find(const char* name) {
-  char profiling[128];
-  if (name[0] == '=') return dlsym(RTLD_DEFAULT, name + 1);
-  if (name[0] == 'o')
-    snprintf(profiling, sizeof profiling, "%s", name);
-  else
-    snprintf(profiling, sizeof profiling, "%c%s", name[0] == 'M' ? 'P' : 'p', name);
-  void* found = the_mpi == NULL ? NULL : dlsym(the_mpi, profiling);
+/* In the MPI, then in its Fortran libraries. */
+static void* look(const char* start, const char* rest) {
+  char name[128];
+  snprintf(name, sizeof name, "%s%s", start, rest);
+  void* found = the_mpi == NULL ? NULL : dlsym(the_mpi, name);
   for (size_t i = 0; found == NULL && i < sizeof the_fortran / sizeof *the_fortran; ++i)
-    if (the_fortran[i] != NULL) found = dlsym(the_fortran[i], profiling);
+    if (the_fortran[i] != NULL) found = dlsym(the_fortran[i], name);
   return found;
+}
+
+/* The MPI's own function, by its profiling name: PMPI_Barrier, pmpi_barrier_; pmpir_wait_f08_ in MPICH. (Open MPI's
+ * ompi_barrier_f has none.) A leading "=" asks for anything else, by just that name. */
+static void* find(const char* name) {
+  if (name[0] == '=') return dlsym(RTLD_DEFAULT, name + 1);
+  if (name[0] == 'o') return look("", name);
+  if (name[0] == 'M') return look("P", name);
+  void* found = look("p", name);
+  return found != NULL ? found : look("pmpir", name + strlen("mpi"));
 }
 
 static void say(const char* what, const char* which) {

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "policy.hpp"
+
+#include <algorithm>
+
+#include "tutti/error.hpp"
+
+namespace tutti::mpi {
+namespace {
+
+[[noreturn]] void refuse(std::string_view word) {
+  throw Error(Cause::usage,
+              "TUTTI_MPI: \"" + std::string(word) +
+                  "\" means nothing; write auto, always or never, and exceptions as in always,bcast:never");
+}
+
+bool wanted(std::string_view word, std::string_view all) {
+  if (word == "auto" || word == "always") return true;
+  if (word == "never") return false;
+  refuse(all);
+}
+
+}  // namespace
+
+Policy::Policy(std::string_view words) {
+  if (words.empty()) words = "auto";
+  while (!words.empty()) {
+    const std::string_view word = words.substr(0, words.find(','));
+    words.remove_prefix(std::min(word.size() + 1, words.size()));
+    const std::size_t colon = word.find(':');
+    if (colon == std::string_view::npos) {
+      wanted_.fill(wanted(word, word));
+      continue;
+    }
+    bool known = false;
+    for (int kind = 0; kind < kinds; ++kind) {
+      if (name_of(static_cast<Kind>(kind)) != word.substr(0, colon)) continue;
+      wanted_[static_cast<std::size_t>(kind)] = wanted(word.substr(colon + 1), word);
+      known = true;
+    }
+    if (!known) refuse(word);
+  }
+}
+
+bool Policy::wants_any() const {
+  return std::ranges::any_of(wanted_, [](bool one) { return one; });
+}
+
+}  // namespace tutti::mpi
