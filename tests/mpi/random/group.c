@@ -186,8 +186,7 @@ static const char* make_dist_graph(struct group* groups, const struct group* par
   int from[MOST_EDGES], to[MOST_EDGES], chosen[MOST_PEERS];
   int sources[MOST_EDGES], targets[MOST_EDGES], sources_count = 0, targets_count = 0, given = 0;
   int givers[MOST_EDGES], ends[MOST_EDGES], ones[MOST_EDGES];
-  const int drawn = draw_chance(common, 60), adjacent = drawn || avoids("orders of neighbours that MPI leaves open"),
-            edges = draw_between(common, 0, MOST_EDGES);
+  const int adjacent = draw_chance(common, 60), edges = draw_between(common, 0, MOST_EDGES);
   /* Edges that came from several ranks would be neighbours in the order in which they happened to arrive. */
   const int giver = draw_between(common, 0, parent->size - 1);
   MPI_Comm handle = MPI_COMM_NULL;

@@ -193,7 +193,7 @@ struct operation* operation_make_collective(int number, const struct group* grou
   const struct form* form;
   do {
     form = &forms[draw_between(common, 0, forms_count - 1)];
-  } while (form->neighbors && !group->has_neighbors);
+  } while (form->neighbors && (!group->has_neighbors || avoids("collectives along edges")));
   const struct agreed agreed = agree(form, group, common);
   const char* op = "";
   made->form = form;
