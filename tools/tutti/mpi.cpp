@@ -20,7 +20,6 @@ namespace {
 
 struct Wanted {
   std::string policy;
-  bool report = false;
   bool path = false;
 };
 
@@ -37,13 +36,11 @@ int run(const Wanted& wanted, const std::vector<std::string>& command) {
     std::puts(library.c_str());
     return 0;
   }
-  if (command.empty())
-    throw Error(Cause::usage, "no command is given; write: tutti mpi mpirun -n 4 ./program");
+  if (command.empty()) throw Error(Cause::usage, "no command is given; write: tutti mpi mpirun -n 4 ./program");
   const char* before = std::getenv("LD_PRELOAD");
   const std::string all = before == nullptr || *before == '\0' ? library : library + ":" + before;
   setenv("LD_PRELOAD", all.c_str(), 1);
   if (!wanted.policy.empty()) setenv("TUTTI_MPI", wanted.policy.c_str(), 1);
-  if (wanted.report) setenv("TUTTI_MPI_REPORT", "1", 1);
   become(command, "name a program that is on the PATH, such as mpirun");
 }
 
@@ -51,11 +48,9 @@ int run(const Wanted& wanted, const std::vector<std::string>& command) {
 
 Action add_mpi(CLI::App& program) {
   const auto wanted = std::make_shared<Wanted>();
-  CLI::App* mpi =
-      program.add_subcommand("mpi", "Run an MPI program, unchanged, with Tutti's collectives: tutti mpi mpirun -n 4 ./program");
-  mpi->add_option("--policy", wanted->policy,
-                  "auto (what is measured to be faster), always, never, or one for each: auto,bcast:never (TUTTI_MPI)");
-  mpi->add_flag("--report", wanted->report, "Say at the end what each collective took, and what was saved (TUTTI_MPI_REPORT)");
+  CLI::App* mpi = program.add_subcommand(
+      "mpi", "Run an MPI program, unchanged, with Tutti's collectives: tutti mpi mpirun -n 4 ./program");
+  mpi->add_option("--policy", wanted->policy, "always, never, and exceptions: always,bcast:never (TUTTI_MPI)");
   mpi->add_flag("--path", wanted->path, "Print the library's path, for LD_PRELOAD, and do nothing else");
   mpi->prefix_command();
   return [wanted, mpi] { return run(*wanted, mpi->remaining()); };
