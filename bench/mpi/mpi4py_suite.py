@@ -9,8 +9,8 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import jobs
 import mpi4
+import mpi_jobs
 import mpis
 
 BAD = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
@@ -19,7 +19,7 @@ BAD = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
 def bad_tests(mpi, tests, ranks, policy, options):
     """The tests that fail on some rank, and whether the run came to its end."""
     command = [mpi4.python(mpi), tests / "main.py", *options]
-    done = jobs.run(mpi, ranks, command, policy=policy, timeout=1500, cwd=tests.parent)
+    done = mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=1500, cwd=tests.parent)
     text = done.out + done.err
     ended = len(re.findall(r"^Ran \d+ tests", text, re.MULTILINE))
     return {f"{case}.{test}" for test, case in BAD.findall(text)}, ended, text
@@ -30,7 +30,7 @@ def main():
     parser.add_argument("--mpi", nargs="+", default=["openmpi", "mpich"], choices=["openmpi", "mpich", "impi"])
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2, 3, 4])
     parser.add_argument("--policy", default="always", choices=("auto", "always", "never"))
-    parser.add_argument("--work", type=pathlib.Path, default=jobs.WORK / "mpi4py", help="a folder for the sources")
+    parser.add_argument("--work", type=pathlib.Path, default=mpi_jobs.WORK / "mpi4py", help="a folder for the sources")
     parser.add_argument("options", nargs="*", help="what mpi4py's test/main.py takes, behind --")
     chosen = parser.parse_args()
     tests = mpi4.own_tests(chosen.work.resolve())

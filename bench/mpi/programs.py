@@ -12,7 +12,7 @@ import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import jobs
+import mpi_jobs
 import mpis
 
 IMB = {
@@ -49,7 +49,7 @@ def play(mpi, ranks, command, policy, bad):
         example = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
         if example.exists():
             shutil.copy(example, pathlib.Path(folder) / "hpccinf.txt")
-        done = jobs.run(mpi, ranks, command, policy=policy, timeout=600, cwd=folder)
+        done = mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=600, cwd=folder)
         text = done.out + done.err + "".join(one.read_text() for one in pathlib.Path(folder).glob("hpccoutf.txt"))
     seconds = time.monotonic() - start
     if done.status != 0:

@@ -4,14 +4,14 @@
 import pathlib
 import tempfile
 
-import jobs
+import mpi_jobs
 import mpis
 
-SOURCES = sorted((jobs.HERE / "random").glob("*.c"), key=lambda path: (path.name != "main.c", path.name))
+SOURCES = sorted((mpi_jobs.HERE / "random").glob("*.c"), key=lambda path: (path.name != "main.c", path.name))
 
 
 def program(mpi, flags=()):
-    return jobs.compile_program(mpi, SOURCES, "-lm", *mpi.flags_of_random, *flags)
+    return mpi_jobs.compile_program(mpi, SOURCES, "-lm", *mpi.flags_of_random, *flags)
 
 
 def lines(folder, ranks):
@@ -28,7 +28,7 @@ def play(mpi, binary, ranks, seeds, avoids, seconds_least=10, **how):
     while left:
         with tempfile.TemporaryDirectory() as folder:
             command = [binary, left[0], len(left), folder]
-            done = jobs.run(
+            done = mpi_jobs.run(
                 mpi, ranks, command, timeout=seconds_least + len(left) * 0.2, environment=environment, **how
             )
             made = lines(folder, ranks)
@@ -53,7 +53,7 @@ def trace(mpi, binary, ranks, seed, avoids, **how):
     """One seed again: for each rank the operations and what each left, by their numbers."""
     environment = {"RANDOM_AVOIDS": ", ".join(avoids), **how.pop("environment", {})}
     with tempfile.TemporaryDirectory() as folder:
-        jobs.run(mpi, ranks, [binary, seed, 1, folder, "trace"], timeout=20, environment=environment, **how)
+        mpi_jobs.run(mpi, ranks, [binary, seed, 1, folder, "trace"], timeout=20, environment=environment, **how)
         files = [pathlib.Path(folder) / str(rank) for rank in range(ranks)]
         return [file.read_text().splitlines() if file.exists() else [] for file in files]
 

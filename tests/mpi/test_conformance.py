@@ -1,18 +1,18 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs in C, Fortran and Python print the same, byte by byte, with the drop-in as without."""
 
-import jobs
 import mpi4
+import mpi_jobs
 import mpis
 import pytest
 
-PROGRAMS = jobs.HERE / "conformance"
+PROGRAMS = mpi_jobs.HERE / "conformance"
 
 
 def printed(mpi, command, ranks, folder, **how):
     """What each rank has written into its file."""
     folder.mkdir()
-    jobs.run(mpi, ranks, command, cwd=folder, timeout=40, **how).checked()
+    mpi_jobs.run(mpi, ranks, command, cwd=folder, timeout=40, **how).checked()
     files = sorted(folder.iterdir())
     assert len(files) == ranks
     return [file.read_bytes() for file in files]
@@ -29,15 +29,15 @@ def same(mpi, command, tmp_path):
 @pytest.mark.parametrize("name", mpis.NAMES)
 def test_completion(name, tmp_path):
     mpi = mpis.get(name)
-    same(mpi, [jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
+    same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
 
 
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_freed_while_pending(name):
     mpi = mpis.get(name)
-    program = jobs.compile_program(mpi, [PROGRAMS / "early.c"])
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "early.c"])
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
-        out = jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
+        out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
 
 
@@ -45,7 +45,7 @@ def test_freed_while_pending(name):
 @pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
 def test_fortran(name, program, tmp_path):
     mpi = mpis.get(name)
-    same(mpi, [jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])], tmp_path)
+    same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])], tmp_path)
 
 
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])

@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Random MPI programs leave the same in memory with the drop-in as without; and the comparison sees what is wrong."""
 
-import jobs
+import mpi_jobs
 import mpis
 import pytest
 import seeds
@@ -23,7 +23,7 @@ def test_same_with_the_drop_in(name, ranks):
 @pytest.mark.parametrize("mutation", ["one byte", "guard", "tag"])
 def test_sees_what_is_wrong(mutation):
     mpi = mpis.get("mpich")
-    mutant = jobs.compile_program(mpi, [jobs.HERE / "layers/mutant.c"], shared=True)
+    mutant = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "layers/mutant.c"], shared=True)
     _, complaints, _ = seeds.compare(mpi, 3, range(1, 41), preload=[mutant], environment={"MUTANT": mutation})
     assert complaints
     assert all("wanted" in one for one in complaints)
@@ -32,7 +32,7 @@ def test_sees_what_is_wrong(mutation):
 
 def test_sees_nothing_wrong_without_a_mutation():
     mpi = mpis.get("mpich")
-    mutant = jobs.compile_program(mpi, [jobs.HERE / "layers/mutant.c"], shared=True)
+    mutant = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "layers/mutant.c"], shared=True)
     compared, complaints, _ = seeds.compare(mpi, 3, range(1, 41), preload=[mutant])
     assert compared == 40
     assert not complaints

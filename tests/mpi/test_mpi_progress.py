@@ -1,19 +1,19 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Who is inside a call of MPI moves on what is started, be it the MPI's or the drop-in's; nobody waits for ever."""
 
-import jobs
+import mpi_jobs
 import mpis
 import pytest
 
-PROGRESS = [jobs.HERE / "progress/main.c", jobs.HERE / "progress/calls.c"]
+PROGRESS = [mpi_jobs.HERE / "progress/main.c", mpi_jobs.HERE / "progress/calls.c"]
 NAMES = ("openmpi", "mpich", "debian-openmpi", "debian-mpich")
 
 
 def table(mpi, folder, mode="test", **how):
     """What the program says: {"Send under Ibcast": "moved", ...}."""
-    program = jobs.compile_program(mpi, PROGRESS)
+    program = mpi_jobs.compile_program(mpi, PROGRESS)
     folder.mkdir(exist_ok=True)
-    out = jobs.run(mpi, 2, [program, folder, mode], timeout=90, **how).checked()
+    out = mpi_jobs.run(mpi, 2, [program, folder, mode], timeout=90, **how).checked()
     return dict(line.rsplit(": ", 1) for line in out.splitlines() if line.endswith((": moved", ": stuck")))
 
 
@@ -41,7 +41,7 @@ def test_programs_that_wait_do_not_hang(name, tmp_path):
 
 def test_a_layer_without_the_remedy_is_seen(tmp_path):
     mpi = mpis.get("openmpi")
-    layer = jobs.compile_program(mpi, [jobs.HERE / "layers/lazy.c"], shared=True)
+    layer = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "layers/lazy.c"], shared=True)
     word = tmp_path / "word"
     word.write_bytes(bytes(4096))
     rows = table(mpi, tmp_path, preload=[layer], environment={"LAZY_WORD": str(word)})
@@ -51,7 +51,7 @@ def test_a_layer_without_the_remedy_is_seen(tmp_path):
 @pytest.mark.parametrize("name", NAMES)
 def test_a_rank_may_leave_before_others_have_what_it_sent(name):
     mpi = mpis.get(name)
-    program = jobs.compile_program(mpi, [jobs.HERE / "progress/late.c"])
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "progress/late.c"])
     for ranks in (2, 3):
-        out = jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
+        out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: right" for rank in range(ranks)]
