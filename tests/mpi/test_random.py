@@ -20,6 +20,13 @@ def test_same_with_the_drop_in(name, ranks):
     assert compared + len(left_out) == AMOUNT
 
 
+def test_same_while_trials_alternate():
+    """Calls of one program go either way: also while operations are open on some ranks only."""
+    compared, complaints, left_out = seeds.compare(mpis.get("mpich-abi"), 2, range(30, 30 + AMOUNT), policy="auto")
+    assert not complaints, "\n".join(complaints)
+    assert compared + len(left_out) == AMOUNT
+
+
 @pytest.mark.parametrize("mutation", ["one byte", "guard", "tag"])
 def test_sees_what_is_wrong(mutation):
     mpi = mpis.get("mpich")

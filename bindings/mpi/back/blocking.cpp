@@ -26,7 +26,7 @@ struct Guarded;
 template <class... Arguments, int (*Own::*member)(Arguments...)>
 struct Guarded<member> {
   static int call(Arguments... arguments) noexcept {
-    if (idle()) return (own.*member)(arguments...);
+    if (resting()) return (own.*member)(arguments...);
     return with_helper([&] { return (own.*member)(arguments...); });
   }
   static int construct(Arguments... arguments) noexcept {

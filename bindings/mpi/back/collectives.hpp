@@ -4,9 +4,26 @@
 // forms and 64 bits wide in the _c forms.
 #pragma once
 
+#include "datatypes.hpp"
 #include "translation.hpp"
 
 namespace tutti::mpi::collectives {
+
+/// The size of a call: what all ranks know alike. The bytes of one block, or of all where they differ.
+struct Sizes {
+  static constexpr Count unknown = -1;  ///< Each rank knows its own part.
+  static Count of(Count count, MPI_Datatype type) {
+    const Datatype* what = count <= 0 ? nullptr : datatype(type);
+    return what == nullptr ? 0 : count * what->size;
+  }
+  template <class N>
+  static Count all(const N* counts, int blocks, MPI_Datatype type) {
+    Count sum = 0;
+    if (counts != nullptr)
+      for (int i = 0; i < blocks; ++i) sum += counts[i];
+    return of(sum, type);
+  }
+};
 
 /// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
 struct Plain {
@@ -16,6 +33,10 @@ struct Plain {
   static bool covered(const Arguments&...) {
     return true;
   }
+  template <class... Arguments>
+  static Count size(const Place&, const Arguments&...) {
+    return Sizes::unknown;
+  }
 };
 
 struct Barrier : Plain {
@@ -24,6 +45,7 @@ struct Barrier : Plain {
   static bool describe(Translation&) {
     return true;
   }
+  static Count size(const Place&) { return 0; }
 };
 
 struct Bcast : Plain {
@@ -31,6 +53,10 @@ struct Bcast : Plain {
   template <class N, class D>
   static bool describe(Translation& t, void* buffer, N count, MPI_Datatype type, int root) {
     return t.at(root) && t.output(buffer, count, type, t.call.count);
+  }
+  template <class N>
+  static Count size(const Place&, const void*, N count, MPI_Datatype type, int) {
+    return Sizes::of(count, type);
   }
 };
 
@@ -52,6 +78,11 @@ struct Gather : Plain {
     t.call.count = all / t.place().size;
     return true;
   }
+  template <class N>
+  static Count size(const Place&, const void* in, N send_count, MPI_Datatype send_type, void*, N receive_count,
+                    MPI_Datatype receive_type, int) {
+    return in == MPI_IN_PLACE ? Sizes::of(receive_count, receive_type) : Sizes::of(send_count, send_type);
+  }
 };
 
 struct Allgather : Plain {
@@ -62,6 +93,10 @@ struct Allgather : Plain {
     t.call.in_place = in == MPI_IN_PLACE;
     return (t.call.in_place || t.input(in, send_count, send_type, t.call.count)) &&
            Gather::receive_blocks(t, out, receive_count, receive_type);
+  }
+  template <class N>
+  static Count size(const Place&, const void*, N, MPI_Datatype, void*, N receive_count, MPI_Datatype receive_type) {
+    return Sizes::of(receive_count, receive_type);
   }
 };
 
@@ -81,6 +116,11 @@ struct Scatter : Plain {
     t.call.count = all / t.place().size;
     return true;
   }
+  template <class N>
+  static Count size(const Place&, const void*, N send_count, MPI_Datatype send_type, void* out, N receive_count,
+                    MPI_Datatype receive_type, int) {
+    return out == MPI_IN_PLACE ? Sizes::of(send_count, send_type) : Sizes::of(receive_count, receive_type);
+  }
 };
 
 struct Alltoall : Plain {
@@ -95,6 +135,10 @@ struct Alltoall : Plain {
            Gather::receive_blocks(t, out, receive_count, receive_type);
   }
   static bool send_count_fits(const Translation& t, Count count) { return t.call.in_place || count >= 0; }
+  template <class N>
+  static Count size(const Place&, const void*, N, MPI_Datatype, void*, N receive_count, MPI_Datatype receive_type) {
+    return Sizes::of(receive_count, receive_type);
+  }
 };
 
 struct Gatherv : Plain {
@@ -140,6 +184,11 @@ struct Allgatherv : Plain {
     if (t.call.in_place) t.call.send_counts = t.call.recv_counts.subspan(static_cast<std::size_t>(t.place().rank), 1);
     return true;
   }
+  template <class N, class D>
+  static Count size(const Place& place, const void*, N, MPI_Datatype, void*, const N* counts, const D*,
+                    MPI_Datatype receive_type) {
+    return Sizes::all(counts, place.size, receive_type);
+  }
 };
 
 struct Alltoallv : Plain {
@@ -184,6 +233,10 @@ struct Reducing {
   static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op) {
     return combining(op, type).element != 0;
   }
+  template <class N>
+  static Count size(const Place&, const void*, void*, N count, MPI_Datatype type, MPI_Op) {
+    return Sizes::of(count, type);
+  }
 };
 using Allreduce = Reducing<Kind::allreduce>;
 using Scan = Reducing<Kind::scan>;
@@ -202,6 +255,10 @@ struct Reduce {
   static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op, int) {
     return combining(op, type).element != 0;
   }
+  template <class N>
+  static Count size(const Place&, const void*, void*, N count, MPI_Datatype type, MPI_Op, int) {
+    return Sizes::of(count, type);
+  }
 };
 
 struct ReduceScatter {
@@ -215,6 +272,10 @@ struct ReduceScatter {
   static bool covered(const void*, void*, const N*, MPI_Datatype type, MPI_Op op) {
     return combining(op, type).element != 0;
   }
+  template <class N>
+  static Count size(const Place& place, const void*, void*, const N* counts, MPI_Datatype type, MPI_Op) {
+    return Sizes::all(counts, place.size, type);
+  }
 };
 
 /// Collectives along edges: of communicators with neighbours.
@@ -224,12 +285,16 @@ struct Edges {
   static bool covered(const Arguments&...) {
     return true;
   }
+  template <class... Arguments>
+  static Count size(const Place&, const Arguments&...) {
+    return Sizes::unknown;
+  }
 };
 
 /// Counts agree along each edge, and need not elsewhere: a rank without destinations may name any. So these two are
 /// their v-forms with equal blocks.
 struct NeighborAllgather : Edges {
-  static constexpr Kind kind = Kind::neighbor_allgatherv;
+  static constexpr Kind kind = Kind::neighbor_allgather, carrier = Kind::neighbor_allgatherv;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
                        MPI_Datatype receive_type) {
@@ -239,7 +304,7 @@ struct NeighborAllgather : Edges {
 };
 
 struct NeighborAlltoall : Edges {
-  static constexpr Kind kind = Kind::neighbor_alltoallv;
+  static constexpr Kind kind = Kind::neighbor_alltoall, carrier = Kind::neighbor_alltoallv;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
                        MPI_Datatype receive_type) {

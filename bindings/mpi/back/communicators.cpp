@@ -13,6 +13,7 @@
 #include "edges.hpp"
 #include "host.hpp"
 #include "real.hpp"
+#include "report.hpp"
 #include "requests.hpp"
 
 namespace tutti::mpi {
@@ -83,8 +84,10 @@ std::shared_ptr<job::Member> make_member(Host& host, MPI_Comm comm, engine::Memb
     }
   }
   if (!complete([&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, comm, request); }) ||
-      news.board == 0)
+      news.board == 0) {
+    report::passed_on(report::Reason::no_memory);
     return nullptr;
+  }
   made.context = news.context;
   made.board = news.board;
   return std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(made));
@@ -98,11 +101,16 @@ std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
     ranks = host.ranks_of(group, size);
     real.Group_free(&group);
   }
-  int mine = ranks.empty() || has_gpu_runtime() ? 0 : 1, all = 0;
+  const bool gpu = has_gpu_runtime();
+  int mine = ranks.empty() || gpu ? 0 : 1, all = 0;
   const bool agreed =
       complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); });
-  if (!agreed || all == 0) ranks.clear();
-  return ranks;
+  if (agreed && all != 0) return ranks;
+  if (gpu)
+    report::passed_on(report::Reason::gpu);
+  else if (ranks.empty())
+    report::passed_on(report::Reason::between_hosts);
+  return {};
 }
 
 void add_neighbors(Communicator& made) {
@@ -123,18 +131,27 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
   made->handle = comm;
   int between = 0, rank = 0, size = 1;
   Host* host = Host::get();
-  if (host == nullptr || real.Comm_test_inter(comm, &between) != MPI_SUCCESS || between != 0) return made;
+  if (host == nullptr || real.Comm_test_inter(comm, &between) != MPI_SUCCESS) return made;
+  if (between != 0) {
+    report::passed_on(report::Reason::between_groups);
+    return made;
+  }
   real.Comm_rank(comm, &rank);
   real.Comm_size(comm, &size);
   made->place.rank = rank;
   made->place.size = size;
-  if (size < 2) return made;
+  if (size < 2) {
+    report::passed_on(report::Reason::one_rank);
+    return made;
+  }
   engine::Membership who;
   who.rank = rank;
   who.world = servable(*host, comm, size);
   who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
   if (!who.world.empty()) made->member = make_member(*host, comm, std::move(who));
-  if (made->member != nullptr) add_neighbors(*made);
+  if (made->member == nullptr) return made;
+  add_neighbors(*made);
+  made->choices = std::make_shared<Choices>();
   return made;
 }
 

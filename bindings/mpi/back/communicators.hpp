@@ -5,6 +5,7 @@
 #include <memory>
 
 #include "abi.hpp"
+#include "choices.hpp"
 #include "job/runtime.hpp"
 #include "translation.hpp"
 
@@ -13,6 +14,7 @@ namespace tutti::mpi {
 struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   std::shared_ptr<job::Member> member;  ///< nullptr: everything is the MPI's.
+  std::shared_ptr<Choices> choices;     ///< There with a member.
   Place place;
 };
 

@@ -22,6 +22,14 @@ struct Kept {
   int keyval = MPI_KEYVAL_INVALID;
 };
 
+/// What this thread asked for last.
+struct Last {
+  std::uint64_t generation = 0;
+  MPI_Datatype handle = MPI_DATATYPE_NULL;
+  const Datatype* type = nullptr;
+};
+thread_local Last last;
+
 Kept& kept() {
   static Kept& all = *std::make_unique<Kept>().release();  // kept for ever: datatypes may be freed after main
   return all;
@@ -29,6 +37,7 @@ Kept& kept() {
 
 int forget(MPI_Datatype type, int, void*, void*) {
   const std::lock_guard lock(kept().lock);
+  handle_generation.fetch_add(1, std::memory_order_relaxed);
   kept().types.erase(number_of(type));
   return MPI_SUCCESS;
 }
@@ -189,9 +198,7 @@ void watch(MPI_Datatype type) {
   real.Type_set_attr(type, all.keyval, nullptr);
 }
 
-}  // namespace
-
-const Datatype* datatype(MPI_Datatype type) {
+const Datatype* find(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return nullptr;
   Kept& all = kept();
   {
@@ -205,6 +212,16 @@ const Datatype* datatype(MPI_Datatype type) {
   watch(type);
   const std::lock_guard lock(all.lock);
   return (all.types[number_of(type)] = std::move(made)).get();
+}
+
+}  // namespace
+
+const Datatype* datatype(MPI_Datatype type) {
+  const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);
+  if (last.generation == generation && last.handle == type) return last.type;
+  const Datatype* found = find(type);
+  if (found != nullptr) last = {generation, type, found};
+  return found;
 }
 
 }  // namespace tutti::mpi

@@ -2,6 +2,7 @@
 // What an MPI datatype is to Tutti: where its bytes lie.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "abi.hpp"
@@ -17,6 +18,10 @@ struct Datatype {
   Count begin = 0;     ///< Where the first byte of a dense one lies.
   bool dense = false;  ///< Elements follow each other without gaps, their bytes in order.
 };
+
+/// Grows when a datatype or an operation is forgotten, whose handle may be given to another. Relaxed: a handle that is
+/// freed while another thread uses it is an error of the program.
+inline std::atomic<std::uint64_t> handle_generation{1};
 
 /// What this datatype is; null where it is none (MPI_DATATYPE_NULL, or freed). Kept until the datatype is freed.
 const Datatype* datatype(MPI_Datatype type);

@@ -16,6 +16,7 @@
 #include "narrow.hpp"
 #include "real.hpp"
 #include "slots.h"
+#include "timing.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -127,16 +128,16 @@ void add_others(Table& table) {
   table.put("Init_thread", address(&life::init_thread));
   table.put<&life::op_free>("Op_free");
   table.put<&life::type_free>("Type_free");
-  table.put("Wait", address(&completion::wait));
-  table.put("Waitall", address(&completion::waitall));
-  table.put("Waitany", address(&completion::waitany));
-  table.put("Waitsome", address(&completion::waitsome));
-  table.put("Test", address(&completion::test));
-  table.put("Testall", address(&completion::testall));
-  table.put("Testany", address(&completion::testany));
-  table.put("Testsome", address(&completion::testsome));
+  table.put("Wait", address(&Timed<&completion::wait>::call));
+  table.put("Waitall", address(&Timed<&completion::waitall>::call));
+  table.put("Waitany", address(&Timed<&completion::waitany>::call));
+  table.put("Waitsome", address(&Timed<&completion::waitsome>::call));
+  table.put("Test", address(&Timed<&completion::test>::call));
+  table.put("Testall", address(&Timed<&completion::testall>::call));
+  table.put("Testany", address(&Timed<&completion::testany>::call));
+  table.put("Testsome", address(&Timed<&completion::testsome>::call));
   table.put("Request_get_status", address(&completion::request_get_status));
-  table.put("Request_free", address(&completion::request_free));
+  table.put("Request_free", address(&Timed<&completion::request_free>::call));
   table.put("Start", address(&completion::start));
   table.put("Startall", address(&completion::startall));
 }

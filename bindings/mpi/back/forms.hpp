@@ -2,13 +2,15 @@
 // The forms of a collective - blocking, I-, _init; with counts of int or of 64 bits - made from its one description.
 #pragma once
 
+#include <optional>
 #include <utility>
 
 #include "communicators.hpp"
 #include "failure.hpp"
-#include "policy.hpp"
+#include "helper.hpp"
 #include "real.hpp"
 #include "requests.hpp"
+#include "turn.hpp"
 
 namespace tutti::mpi {
 
@@ -28,63 +30,90 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   inline static Preparing* real_preparing = nullptr;
 
   static int blocking(Arguments... arguments, MPI_Comm comm) noexcept {
-    const Communicator* with = prepared(comm);
-    if (!served(with, arguments...)) return pass_on(arguments..., comm);
+    Communicator* with = prepared(comm);
+    Turn turn(with, covered(with, arguments...), nature(with, Form::blocking, arguments...));
     try {
-      Translation t(with->place, C::kind);
-      t.call.site = __builtin_return_address(0);
-      if (!C::template describe<N, D>(t, arguments...)) return pass_on(arguments..., comm);
-      with->member->run(t.call);
-      return MPI_SUCCESS;
+      int code = MPI_SUCCESS;
+      Described described(with, turn.by_tutti(), arguments...);
+      if (described.call == nullptr)
+        code = pass_on(arguments..., comm);
+      else
+        with->member->run(described.at(__builtin_return_address(0)));
+      turn.end();
+      return code;
     } catch (const Error& error) {
       return fail(comm, error);
     }
   }
 
   static int starting(Arguments... arguments, MPI_Comm comm, MPI_Request* request) noexcept {
-    const Communicator* with = known(comm);
-    if (!served(with, arguments...)) return real_starting(arguments..., comm, request);
+    Communicator* with = known(comm);
+    Turn turn(with, covered(with, arguments...), nature(with, Form::starting, arguments...));
     try {
-      Translation t(with->place, C::kind);
-      t.call.site = __builtin_return_address(0);
-      if (!C::template describe<N, D>(t, arguments...)) return real_starting(arguments..., comm, request);
-      return hand_out(with->member->start(t.call), request);
+      Described described(with, turn.by_tutti(), arguments...);
+      const int code = described.call == nullptr
+                           ? real_starting(arguments..., comm, request)
+                           : hand_out(with->member->start(described.at(__builtin_return_address(0))), request);
+      if (code == MPI_SUCCESS) turn.started(*request);
+      return code;
     } catch (const Error& error) {
       return fail(comm, error);
     }
   }
 
+  /// Its starts go the way that calls of the other forms have shown to be the better one.
   static int preparing(Arguments... arguments, MPI_Comm comm, MPI_Info info, MPI_Request* request) noexcept {
-    const Communicator* with = known(comm);
-    if (!served(with, arguments...)) return real_preparing(arguments..., comm, info, request);
+    Communicator* with = known(comm);
     try {
-      Translation t(with->place, C::kind);
-      t.call.site = __builtin_return_address(0);
-      if (!C::template describe<N, D>(t, arguments...)) return real_preparing(arguments..., comm, info, request);
-      return hand_out(with->member, with->member->init(t.call), request);
+      const bool by_tutti = covered(with, arguments...) && prefers_tutti(*with, arguments...);
+      Described described(with, by_tutti, arguments...);
+      return described.call == nullptr
+                 ? real_preparing(arguments..., comm, info, request)
+                 : hand_out(with->member, with->member->init(described.at(__builtin_return_address(0))), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }
   }
 
  private:
-  /// The same answer on all ranks.
-  static bool served(const Communicator* with, Arguments... arguments) {
-    return with != nullptr && with->member != nullptr && policy.wants(C::kind) &&
-           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
+  /// Tutti's description of a call; none where the MPI has to do it, or to refuse it.
+  struct Described {
+    std::optional<Translation> translation;
+    Call* call = nullptr;
+
+    Described(const Communicator* with, bool by_tutti, Arguments... arguments) {
+      if (!by_tutti) return;
+      translation.emplace(with->place, carrier());
+      if (C::template describe<N, D>(*translation, arguments...)) call = &translation->call;
+    }
+    const Call& at(const void* site) {
+      call->site = site;
+      return *call;
+    }
+  };
+  static constexpr Kind carrier() {
+    if constexpr (requires { C::carrier; })
+      return C::carrier;
+    else
+      return C::kind;
   }
 
-  /// While operations of Tutti's are open, others may need this rank for them to get here.
+  /// Whether Tutti can do it: the same answer on all ranks.
+  static bool covered(const Communicator* with, Arguments... arguments) {
+    return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
+           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
+  }
+  static Nature nature(const Communicator* with, Form form, Arguments... arguments) {
+    return {C::kind, form, with != nullptr && Turn::needs_size(C::kind) ? C::size(with->place, arguments...) : -1};
+  }
+  static bool prefers_tutti(Communicator& with, Arguments... arguments) {
+    return policy.of(C::kind) == Choice::always || with.choices->gains(C::kind, C::size(with.place, arguments...));
+  }
+
+  /// Always the blocking form, with which that of another rank matches.
   static int pass_on(Arguments... arguments, MPI_Comm comm) {
-    if (idle() || real_starting == nullptr) return real_blocking(arguments..., comm);
-    MPI_Request request = MPI_REQUEST_NULL;
-    int code = real_starting(arguments..., comm, &request), done = 0;
-    if (code == MPI_SUCCESS)
-      wait_until([&] {
-        code = real.Test(&request, &done, MPI_STATUS_IGNORE);
-        return code != MPI_SUCCESS || done != 0;
-      });
-    return code;
+    if (resting()) return real_blocking(arguments..., comm);
+    return with_helper([&] { return real_blocking(arguments..., comm); });
   }
 };
 

@@ -9,6 +9,7 @@
 #include "helper.hpp"
 #include "life.hpp"
 #include "requests.hpp"
+#include "timing.hpp"
 
 namespace tutti::mpi::fortran {
 namespace {
@@ -50,12 +51,12 @@ void put(Integer* error, int code) {
 
 void wait(Integer* request, Integer* status, Integer* error) {
   List list(1, request);
-  put(error, completion::wait(list.handles(), list.statuses()));
+  put(error, Timed<&completion::wait>::call(list.handles(), list.statuses()));
   list.write(status, 1);
 }
 void test(Integer* request, Integer* flag, Integer* status, Integer* error) {
   List list(1, request);
-  put(error, completion::test(list.handles(), flag, list.statuses()));
+  put(error, Timed<&completion::test>::call(list.handles(), flag, list.statuses()));
   list.write(status, *flag != 0 ? 1 : 0);
 }
 void request_get_status(Integer* request, Integer* flag, Integer* status, Integer* error) {
@@ -65,25 +66,25 @@ void request_get_status(Integer* request, Integer* flag, Integer* status, Intege
 }
 void waitall(Integer* count, Integer* requests, Integer* statuses, Integer* error) {
   List list(*count, requests);
-  put(error, completion::waitall(list.count(), list.handles(), list.statuses()));
+  put(error, Timed<&completion::waitall>::call(list.count(), list.handles(), list.statuses()));
   list.write(statuses, list.count());
 }
 void testall(Integer* count, Integer* requests, Integer* flag, Integer* statuses, Integer* error) {
   List list(*count, requests);
-  put(error, completion::testall(list.count(), list.handles(), flag, list.statuses()));
+  put(error, Timed<&completion::testall>::call(list.count(), list.handles(), flag, list.statuses()));
   list.write(statuses, *flag != 0 ? list.count() : 0);
 }
 void waitany(Integer* count, Integer* requests, Integer* index, Integer* status, Integer* error) {
   List list(*count, requests);
   int found = 0;
-  put(error, completion::waitany(list.count(), list.handles(), &found, list.statuses()));
+  put(error, Timed<&completion::waitany>::call(list.count(), list.handles(), &found, list.statuses()));
   *index = position(found);
   list.write(status, list.count() > 0 ? 1 : 0);
 }
 void testany(Integer* count, Integer* requests, Integer* index, Integer* flag, Integer* status, Integer* error) {
   List list(*count, requests);
   int found = 0;
-  put(error, completion::testany(list.count(), list.handles(), &found, flag, list.statuses()));
+  put(error, Timed<&completion::testany>::call(list.count(), list.handles(), &found, flag, list.statuses()));
   *index = position(found);
   list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
 }
@@ -98,19 +99,19 @@ void waitsome(Integer* count, Integer* requests, Integer* some, Integer* indices
   List list(*count, requests);
   std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
   int done = 0;
-  put(error, completion::waitsome(list.count(), list.handles(), &done, found.data(), list.statuses()));
+  put(error, Timed<&completion::waitsome>::call(list.count(), list.handles(), &done, found.data(), list.statuses()));
   write_some(list, done, found, some, indices, statuses);
 }
 void testsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses, Integer* error) {
   List list(*count, requests);
   std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
   int done = 0;
-  put(error, completion::testsome(list.count(), list.handles(), &done, found.data(), list.statuses()));
+  put(error, Timed<&completion::testsome>::call(list.count(), list.handles(), &done, found.data(), list.statuses()));
   write_some(list, done, found, some, indices, statuses);
 }
 void request_free(Integer* request, Integer* error) {
   List list(1, request);
-  put(error, completion::request_free(list.handles()));
+  put(error, Timed<&completion::request_free>::call(list.handles()));
   list.write(nullptr, 0);
 }
 void start(Integer* request, Integer* error) {
@@ -153,7 +154,7 @@ struct Forwarded<int (*)(Arguments...), name> {
                                   ...);
 
   static void call(Address<Arguments>... given, Integer* error) noexcept {
-    if (idle()) return own(given..., error);
+    if (resting()) return own(given..., error);
     with_helper([&] {
       own(given..., error);
       return 0;

@@ -16,7 +16,9 @@
 #include "launch/handover.hpp"
 #include "policy.hpp"
 #include "real.hpp"
+#include "report.hpp"
 #include "requests.hpp"
+#include "timing.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -99,7 +101,12 @@ job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source, ho
 
 Host* Host::get() { return the_host; }
 
-void Host::poll() { awaited.look(); }
+void Host::poll() {
+  if (!report::wanted) return awaited.look();
+  const std::int64_t start = nanoseconds();
+  awaited.look();
+  report::visited(nanoseconds() - start);
+}
 
 /// The segment: made by the first rank, handed to the others. The same answer on all ranks.
 bool Host::enter() {
@@ -162,12 +169,17 @@ void Host::share(MPI_Comm comm) {
 
 /// Rank 0's environment holds for all.
 static void agree_on_policy() {
-  std::array<char, 1024> words{};
-  const char* given = std::getenv("TUTTI_MPI");
-  if (given != nullptr) std::strncpy(words.data(), given, words.size() - 1);
-  real.Bcast(words.data(), static_cast<int>(words.size()), MPI_CHAR, 0, MPI_COMM_WORLD);
+  struct {
+    std::array<char, 1024> words{};
+    bool report = false;
+  } wanted;
+  if (const char* given = std::getenv("TUTTI_MPI")) std::strncpy(wanted.words.data(), given, wanted.words.size() - 1);
+  const char* asked = std::getenv("TUTTI_MPI_REPORT");
+  wanted.report = asked != nullptr && std::string_view(asked) != "0" && std::string_view(asked) != "";
+  real.Bcast(&wanted, sizeof wanted, MPI_BYTE, 0, MPI_COMM_WORLD);
+  report::wanted = wanted.report;
   try {
-    policy = Policy(words.data());
+    policy = Policy(wanted.words.data());
   } catch (const Error& error) {
     int rank = 0;
     real.Comm_rank(MPI_COMM_WORLD, &rank);

@@ -6,8 +6,10 @@
 
 #include "base/log.hpp"
 #include "communicators.hpp"
+#include "datatypes.hpp"
 #include "host.hpp"
 #include "real.hpp"
+#include "report.hpp"
 #include "requests.hpp"
 
 namespace tutti::mpi::life {
@@ -37,6 +39,7 @@ void free_later() {
 /// MPI_Finalize begins with the attributes of MPI_COMM_SELF, while everything still works (MPI 4.1, 11.2.4).
 int end(MPI_Comm, int, void*, void*) {
   progress();
+  if (report::wanted) report::print();
   free_later();
   Host::finish();
   return MPI_SUCCESS;
@@ -69,6 +72,7 @@ int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
 }
 
 int op_free(MPI_Op* op) noexcept {
+  handle_generation.fetch_add(1, std::memory_order_relaxed);
   if (idle() || op == nullptr || *op == MPI_OP_NULL) return real.Op_free(op);
   const std::lock_guard lock(later().lock);
   later().ops.push_back(*op);

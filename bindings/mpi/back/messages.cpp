@@ -21,7 +21,7 @@ struct Send {
   inline static Starting* own_start = nullptr;
 
   static int call(const void* buffer, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) noexcept {
-    if (idle()) return own(buffer, count, type, to, tag, comm);
+    if (resting()) return own(buffer, count, type, to, tag, comm);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, tag, comm, &request);
     return code == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : code;
@@ -37,7 +37,7 @@ struct Receive {
 
   static int call(void* buffer, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Status* status) noexcept {
-    if (idle()) return own(buffer, count, type, from, tag, comm, status);
+    if (resting()) return own(buffer, count, type, from, tag, comm, status);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, from, tag, comm, &request);
     return code == MPI_SUCCESS ? finish(request, status) : code;
@@ -52,7 +52,7 @@ struct ReceiveMatched {
   inline static Starting* own_start = nullptr;
 
   static int call(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept {
-    if (idle()) return own(buffer, count, type, message, status);
+    if (resting()) return own(buffer, count, type, message, status);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, message, &request);
     return code == MPI_SUCCESS ? finish(request, status) : code;
@@ -66,7 +66,7 @@ struct Exchange {
 
   static int call(const void* out, N sends, MPI_Datatype send_type, int to, int send_tag, void* in, N receives,
                   MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm, MPI_Status* status) noexcept {
-    if (idle())
+    if (resting())
       return own(out, sends, send_type, to, send_tag, in, receives, receive_type, from, receive_tag, comm, status);
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
     int code = Receive<N>::own_start(in, receives, receive_type, from, receive_tag, comm, &receive);
@@ -88,7 +88,7 @@ struct ExchangeInPlace {
   static int call(void* buffer, N count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
                   MPI_Comm comm, MPI_Status* status) noexcept {
     const auto itself = [&] { return own(buffer, count, type, to, send_tag, from, receive_tag, comm, status); };
-    if (idle()) return itself();
+    if (resting()) return itself();
     if (own_start == nullptr) return with_helper(itself);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, send_tag, from, receive_tag, comm, &request);
@@ -100,7 +100,7 @@ decltype(&PMPI_Probe) own_probe = nullptr;
 decltype(&PMPI_Mprobe) own_mprobe = nullptr;
 
 int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
-  if (idle()) return own_probe(from, tag, comm, status);
+  if (resting()) return own_probe(from, tag, comm, status);
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
     code = real.Iprobe(from, tag, comm, &found, status);
@@ -110,7 +110,7 @@ int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
 }
 
 int mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
-  if (idle()) return own_mprobe(from, tag, comm, message, status);
+  if (resting()) return own_mprobe(from, tag, comm, message, status);
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
     code = real.Improbe(from, tag, comm, &found, message, status);

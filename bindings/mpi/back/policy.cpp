@@ -14,9 +14,10 @@ namespace {
                   "\" means nothing; write auto, always or never, and exceptions as in always,bcast:never");
 }
 
-bool wanted(std::string_view word, std::string_view all) {
-  if (word == "auto" || word == "always") return true;
-  if (word == "never") return false;
+Choice choice(std::string_view word, std::string_view all) {
+  if (word == "auto") return Choice::automatic;
+  if (word == "always") return Choice::always;
+  if (word == "never") return Choice::never;
   refuse(all);
 }
 
@@ -29,13 +30,13 @@ Policy::Policy(std::string_view words) {
     words.remove_prefix(std::min(word.size() + 1, words.size()));
     const std::size_t colon = word.find(':');
     if (colon == std::string_view::npos) {
-      wanted_.fill(wanted(word, word));
+      choices_.fill(choice(word, word));
       continue;
     }
     bool known = false;
     for (int kind = 0; kind < kinds; ++kind) {
       if (name_of(static_cast<Kind>(kind)) != word.substr(0, colon)) continue;
-      wanted_[static_cast<std::size_t>(kind)] = wanted(word.substr(colon + 1), word);
+      choices_[static_cast<std::size_t>(kind)] = choice(word.substr(colon + 1), word);
       known = true;
     }
     if (!known) refuse(word);
@@ -43,7 +44,7 @@ Policy::Policy(std::string_view words) {
 }
 
 bool Policy::wants_any() const {
-  return std::ranges::any_of(wanted_, [](bool one) { return one; });
+  return std::ranges::any_of(choices_, [](Choice one) { return one != Choice::never; });
 }
 
 }  // namespace tutti::mpi

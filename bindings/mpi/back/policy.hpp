@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which collectives the user wants from Tutti: TUTTI_MPI=always, never, or a default and exceptions:
+// Which collectives the user wants from Tutti: TUTTI_MPI=auto, always, never, or a default and exceptions:
 // always,bcast:never.
 #pragma once
 
@@ -11,18 +11,21 @@
 
 namespace tutti::mpi {
 
+/// automatic: where the program's own calls have shown that Tutti is faster.
+enum class Choice : std::uint8_t { never, automatic, always };
+
 class Policy {
  public:
   /// Everything is the MPI's.
   Policy() = default;
-  /// "auto" is "always" as long as nothing is measured. Throws Error (usage) for a word that means nothing.
+  /// Throws Error (usage) for a word that means nothing.
   explicit Policy(std::string_view words);
 
-  bool wants(Kind kind) const { return wanted_[static_cast<std::size_t>(kind)]; }
+  Choice of(Kind kind) const { return choices_[static_cast<std::size_t>(kind)]; }
   bool wants_any() const;
 
  private:
-  std::array<bool, kinds> wanted_{};
+  std::array<Choice, kinds> choices_{};
 };
 
 /// This job's; the same on all ranks.

@@ -159,9 +159,7 @@ Combining by_mpi(MPI_Op op, MPI_Datatype type) {
   return {{Op::user, commutative != 0, &reduce_by_mpi, foreign_operation(op, type, element)}, Type::opaque, element};
 }
 
-}  // namespace
-
-Combining combining(MPI_Op op, MPI_Datatype type) {
+Combining find(MPI_Op op, MPI_Datatype type) {
   const Known* known = tables().type(type);
   if (const Op* built_in = tables().op(op)) {
     if (known == nullptr || !allowed(*built_in, known->family)) return {};
@@ -174,6 +172,24 @@ Combining combining(MPI_Op op, MPI_Datatype type) {
   // A user's function is given elements as they lie: without gaps they can be moved about as they are.
   const Datatype* what = datatype(type);
   return what != nullptr && what->dense && what->begin == 0 ? by_mpi(op, type) : Combining{};
+}
+
+/// What this thread asked for last.
+struct Last {
+  std::uint64_t generation = 0;
+  MPI_Op op = MPI_OP_NULL;
+  MPI_Datatype type = MPI_DATATYPE_NULL;
+  Combining combining;
+};
+thread_local Last last;
+
+}  // namespace
+
+const Combining& combining(MPI_Op op, MPI_Datatype type) {
+  const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);
+  if (last.generation != generation || last.op != op || last.type != type)
+    last = {generation, op, type, find(op, type)};
+  return last.combining;
 }
 
 }  // namespace tutti::mpi

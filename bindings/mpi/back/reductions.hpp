@@ -15,6 +15,7 @@ struct Combining {
 };
 
 /// Our own arithmetic where there is one, else MPI_Reduce_local's: for users' functions, pairs, long double.
-Combining combining(MPI_Op op, MPI_Datatype type);
+/// Valid until this thread asks again.
+const Combining& combining(MPI_Op op, MPI_Datatype type);
 
 }  // namespace tutti::mpi

@@ -83,6 +83,7 @@ int hand_out(Request operation, MPI_Request* request) {
   const std::lock_guard lock(table().lock);
   table().open.push_back(open.release());
   open_operations.fetch_add(1, std::memory_order_relaxed);
+  running_operations.fetch_add(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
@@ -108,6 +109,7 @@ void progress() {
     const MPI_Request handle = (*open)->handle;
     open = all.open.erase(open);
     open_operations.fetch_sub(1, std::memory_order_relaxed);
+    running_operations.fetch_sub(1, std::memory_order_relaxed);
     real.Grequest_complete(handle);
   }
 }
@@ -130,8 +132,10 @@ State state_of(MPI_Request request) {
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end() || !found->second.active) return State::not_active;
   Persistent& one = found->second;
-  if (one.operation && !test(one.operation, one.code)) return State::running;
+  if (!one.operation) return State::finished;
+  if (!test(one.operation, one.code)) return State::running;
   one.operation = Request();
+  running_operations.fetch_sub(1, std::memory_order_relaxed);
   return State::finished;
 }
 
@@ -151,6 +155,7 @@ bool start_persistent(MPI_Request request, int& code) {
   try {
     found->second.operation = found->second.member->start(*found->second.prepared);
     found->second.active = true;
+    running_operations.fetch_add(1, std::memory_order_relaxed);
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
     code = code_of(error);
@@ -161,7 +166,11 @@ bool start_persistent(MPI_Request request, int& code) {
 void forget_persistent(MPI_Request request) {
   Table& all = table();
   const std::lock_guard lock(all.lock);
-  if (all.persistent.erase(number_of(request)) != 0) open_operations.fetch_sub(1, std::memory_order_relaxed);
+  const auto found = all.persistent.find(number_of(request));
+  if (found == all.persistent.end()) return;
+  if (found->second.operation) running_operations.fetch_sub(1, std::memory_order_relaxed);
+  all.persistent.erase(found);
+  open_operations.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace tutti::mpi

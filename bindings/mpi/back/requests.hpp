@@ -18,6 +18,10 @@ namespace tutti::mpi {
 inline std::atomic<int> open_operations{0};
 inline bool idle() { return open_operations.load(std::memory_order_relaxed) == 0; }
 
+/// The started ones of them: other ranks may wait for this one to move them on. Relaxed as well.
+inline std::atomic<int> running_operations{0};
+inline bool resting() { return running_operations.load(std::memory_order_relaxed) == 0; }
+
 /// A generalised request that completes with the operation. Returns an MPI error code.
 int hand_out(Request operation, MPI_Request* request);
 /// An inactive persistent request, to receive nothing from nobody.

@@ -1,0 +1,73 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "choices.hpp"
+
+#include <algorithm>
+#include <bit>
+
+namespace tutti::mpi {
+namespace {
+
+/// From here on each call is measured: what it owes to the one before it is small.
+constexpr Count large = 64 << 10;
+
+Count smallest_of(int of_class) { return of_class < 2 ? 0 : Count{1} << (of_class - 2); }
+
+}  // namespace
+
+int size_class(Count bytes) {
+  if (bytes < 0) return 0;
+  return std::min(1 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))), size_classes - 1);
+}
+
+std::unique_ptr<Choices::Row> Choices::make_row() {
+  auto row = std::make_unique<Row>();
+  for (int i = 0; i < size_classes; ++i) row->push_back({Trials(smallest_of(i) < large ? 4 : 1), 0});
+  return row;
+}
+
+bool Choices::gains(Kind kind, Count bytes) {
+  return of(kind, Form::blocking, bytes).trials.side() == Side::tutti ||
+         of(kind, Form::starting, bytes).trials.side() == Side::tutti;
+}
+
+void Choices::agree(job::Member& member, int ranks) {
+  std::vector<std::int64_t> sums;
+  std::vector<Due*> asked;
+  {
+    const std::lock_guard guard(lock);
+    for (Due& due : due_) {
+      if (due.waiting-- > 0) continue;
+      asked.push_back(&due);
+      sums.push_back(due.watched->open);
+      const auto times = due.watched->trials.times();
+      sums.insert(sums.end(), times.begin(), times.end());
+    }
+  }
+  if (asked.empty()) return;
+  Call call;
+  call.kind = Kind::allreduce;
+  call.type = Type::int64;
+  call.element = sizeof(std::int64_t);
+  call.reduction = {Op::sum, true, nullptr, nullptr};
+  call.count = static_cast<Count>(sums.size());
+  call.in_place = true;
+  call.output = sums.data();
+  member.run(call);
+  const std::lock_guard guard(lock);
+  const std::int64_t* next = sums.data();
+  for (Due* due : asked) {
+    const std::int64_t open = *next++;
+    const auto times = due->watched->trials.times();
+    if (open == 0) {
+      std::copy_n(next, times.size(), times.begin());
+      due->watched->trials.decide(ranks);
+      due->watched = nullptr;
+    } else {
+      due->waiting = due->delay = 2 * due->delay + 1;
+    }
+    next += times.size();
+  }
+  std::erase_if(due_, [](const Due& due) { return due.watched == nullptr; });
+}
+
+}  // namespace tutti::mpi

@@ -1,0 +1,66 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The trials of one communicator: of each collective, form and size.
+#pragma once
+
+#include <array>
+#include <memory>
+#include <mutex>
+#include <vector>
+
+#include "job/runtime.hpp"
+#include "trials.hpp"
+#include "tutti/call.hpp"
+
+namespace tutti::mpi {
+
+/// Persistent collectives go the way of one of these.
+enum class Form : std::uint8_t { blocking, starting };
+constexpr int forms = 2;
+
+/// Sizes are told apart by powers of two; 0: not known alike on all ranks, 1: no bytes.
+constexpr int size_classes = 48;
+int size_class(Count bytes);
+
+/// One collective in one form at one size.
+struct Watched {
+  Trials trials;
+  int open = 0;  ///< Measured requests that are not complete.
+};
+
+class Choices {
+ public:
+  /// Of the same call on all ranks the same.
+  Watched& of(Kind kind, Form form, Count bytes) {
+    auto& row = rows_[row_of(kind, form)];
+    if (row == nullptr) row = make_row();
+    return (*row)[static_cast<std::size_t>(size_class(bytes))];
+  }
+  /// Whether a trial of that collective at that size has shown a gain.
+  bool gains(Kind kind, Count bytes);
+
+  /// The ranks shall add up what these trials have measured, in the next blocking collective that all of them make.
+  void wait_for_agreement(Watched& watched) { due_.push_back({&watched, 0, 0}); }
+  bool due() const { return !due_.empty(); }
+  /// Collective. Throws what an allreduce throws.
+  void agree(job::Member& member, int ranks);
+
+  /// Requests are completed by any thread; all else is done by the one that makes the communicator's next call.
+  std::mutex lock;
+
+ private:
+  using Row = std::vector<Watched>;
+  struct Due {
+    Watched* watched;
+    int delay;    ///< Requests were open on some rank: that many calls of `agree` were let go last time.
+    int waiting;  ///< And that many are still to be let go.
+  };
+  static std::size_t row_of(Kind kind, Form form) {
+    return static_cast<std::size_t>(kind) * forms + static_cast<std::size_t>(form);
+  }
+  static std::unique_ptr<Row> make_row();
+
+  std::array<std::unique_ptr<Row>, static_cast<std::size_t>(kinds) * forms> rows_;
+  std::vector<Due> due_;
+};
+
+}  // namespace tutti::mpi

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Whether a collective at a size goes through Tutti or the MPI: by trials of the program's own calls. Blocks of calls
+// alternate between the two (ABBA); at the 2^k-th call of the trials the ranks add up what each has measured, so that
+// all of them decide alike.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <span>
+#include <vector>
+
+namespace tutti::mpi {
+
+enum class Side : std::uint8_t { mpi, tutti };
+
+class Trials {
+ public:
+  /// `block`: calls in a row by one side. Of several the first is not measured: it pays for the change.
+  explicit Trials(int block = 4) : block_(block) {}
+
+  /// Who serves the next call, and where its time belongs: -1 when it need not be measured.
+  struct Turn {
+    Side side;
+    int sample;
+  };
+  Turn next() {
+    if (left_ > 0) {
+      --left_;
+      return {side_, -1};
+    }
+    return next_of_trial();
+  }
+  void measured(int sample, std::int64_t nanoseconds) { times_[static_cast<std::size_t>(sample)] += nanoseconds; }
+
+  /// The ranks have to add up `times` before the trials go on. Calls in between go as they went before.
+  bool due() const { return due_; }
+  std::span<std::int64_t> times() { return std::span(times_).subspan(agreed_); }
+  /// `times` are sums over all ranks now. The same on all ranks, and so is what comes of it.
+  void decide(int ranks);
+
+  /// Who serves it between trials.
+  Side side() const { return side_; }
+  /// What Tutti saves in one call on each rank, by the last trials; negative: costs.
+  std::int64_t gain() const { return gain_; }
+
+ private:
+  enum class Verdict : std::uint8_t { open, mpi, tutti };
+
+  Turn next_of_trial();
+  Verdict verdict(std::span<const std::int64_t> gains) const;
+  void conclude(Side side, int ranks, std::span<const std::int64_t> gains);
+  double slow_to_fast() const;
+
+  int block_;
+  Side side_ = Side::mpi;
+  bool due_ = false;
+  std::int64_t left_ = 0;  ///< Calls until trials begin.
+  int calls_ = 0;          ///< Of the present trials.
+  int pairs_ = first;      ///< Pairs of blocks until the ranks agree.
+  int lost_ = 0;           ///< Trials in a row that were broken off.
+  std::int64_t gain_ = 0;
+  std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials.
+  std::size_t agreed_ = 0;           ///< The first of them are sums over all ranks.
+
+  static constexpr int first = 2, last = 64;
+};
+
+}  // namespace tutti::mpi

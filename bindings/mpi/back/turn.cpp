@@ -1,0 +1,30 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "turn.hpp"
+
+namespace tutti::mpi {
+
+void Turn::take() {
+  watched_ = &with_->choices->of(nature_.kind, nature_.form, nature_.bytes);
+  // Blocking calls follow one another; a request may be completed by another thread meanwhile.
+  std::unique_lock<std::mutex> guard;
+  if (nature_.form == Form::starting) guard = std::unique_lock(with_->choices->lock);
+  const bool was_due = watched_->trials.due();
+  const Trials::Turn turn = watched_->trials.next();
+  side_ = turn.side;
+  sample_ = turn.sample;
+  if (sample_ >= 0 && nature_.form == Form::starting) ++watched_->open;
+  if (watched_->trials.due() && !was_due) with_->choices->wait_for_agreement(*watched_);
+}
+
+void Turn::note(std::int64_t elapsed) {
+  if (sample_ >= 0) {
+    std::unique_lock<std::mutex> guard;
+    if (nature_.form == Form::starting) guard = std::unique_lock(with_->choices->lock);
+    watched_->trials.measured(sample_, elapsed);
+  }
+  if (!report::wanted) return;
+  const std::int64_t gain = watched_ != nullptr && side_ == Side::tutti && sample_ < 0 ? watched_->trials.gain() : 0;
+  report::call(nature_.kind, nature_.form, size_class(nature_.bytes), side_, {nature_.bytes, elapsed, gain});
+}
+
+}  // namespace tutti::mpi

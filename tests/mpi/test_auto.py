@@ -1,0 +1,42 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The policy auto takes what is faster, and the report says what was done."""
+
+import mpi_jobs
+import mpis
+import pytest
+
+CALLS = 2000
+# More ranks than cores, each of which spins: a call takes this MPI a turn of the scheduler.
+SPINNING = {"OMPI_MCA_mpi_yield_when_idle": "0"}
+
+
+def report(ranks, policy, environment):
+    """{collective: (size, calls by MPI, calls by Tutti)} and all that was printed."""
+    mpi = mpis.get("openmpi")
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "auto/calls.c"])
+    settings = {"TUTTI_MPI_REPORT": "1", **environment}
+    done = mpi_jobs.run(mpi, ranks, [program, CALLS], policy=policy, timeout=120, environment=settings)
+    assert done.checked() == "0 wrong\n"
+    rows = [line.split() for line in done.err.splitlines() if line.endswith("%")]
+    return {row[0]: (row[1], int(row[2]), int(row[3])) for row in rows}, done.err
+
+
+def test_auto_takes_the_faster_one():
+    rows, text = report(4, "auto", SPINNING)
+    for collective in ("allreduce", "iallreduce"):
+        size, by_mpi, by_tutti = rows[collective]
+        assert size == "128"
+        assert by_mpi + by_tutti == CALLS
+        assert by_tutti > 0.8 * CALLS, text
+    assert sum(rows["barrier"][1:]) == CALLS // 8 + 1
+
+
+@pytest.mark.parametrize(("policy", "side"), [("always", 2), ("never", 1)])
+def test_policies_are_obeyed(policy, side):
+    rows, text = report(3, policy, {})
+    assert rows["allreduce"][side] == rows["iallreduce"][side] == CALLS, text
+
+
+def test_report_names_what_was_passed_on():
+    _, text = report(2, "auto", {})
+    assert "Passed on: communicators of one rank" in text

@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Who serves a collective, decided by made-up times: the faster one, alike on all ranks, watched, given back.
+#include "trials.hpp"
+
+#include <gtest/gtest.h>
+
+#include <functional>
+#include <random>
+#include <vector>
+
+namespace tutti::mpi {
+namespace {
+
+/// What a call takes: of the MPI, or of Tutti; the call's number.
+using Cost = std::function<std::int64_t(Side, int)>;
+
+/// The ranks of a job that call one collective again and again, without an MPI.
+class Job {
+ public:
+  explicit Job(int ranks, int block = 4) : ranks_(static_cast<std::size_t>(ranks), Trials(block)) {}
+
+  /// Returns how many of the calls were Tutti's.
+  int call(int calls, const Cost& cost) {
+    int by_tutti = 0;
+    for (int i = 0; i < calls; ++i) {
+      const Side side = call_once(cost);
+      by_tutti += side == Side::tutti ? 1 : 0;
+    }
+    return by_tutti;
+  }
+  const Trials& rank(std::size_t rank) const { return ranks_[rank]; }
+  int agreements() const { return agreements_; }
+  const std::vector<int>& agreed_at() const { return agreed_at_; }
+
+ private:
+  Side call_once(const Cost& cost) {
+    std::vector<Trials::Turn> turns;
+    for (Trials& rank : ranks_) {
+      turns.push_back(rank.next());
+      EXPECT_EQ(turns.back().side, turns.front().side) << "call " << calls_;
+      EXPECT_EQ(turns.back().sample, turns.front().sample) << "call " << calls_;
+      if (turns.back().sample >= 0) rank.measured(turns.back().sample, cost(turns.back().side, calls_));
+    }
+    ++calls_;
+    if (ranks_.front().due()) agree();
+    return turns.front().side;
+  }
+  void agree() {
+    ++agreements_;
+    agreed_at_.push_back(calls_);
+    std::vector<std::int64_t> sums(ranks_.front().times().size(), 0);
+    for (Trials& rank : ranks_) {
+      ASSERT_EQ(rank.times().size(), sums.size());
+      for (std::size_t i = 0; i < sums.size(); ++i) sums[i] += rank.times()[i];
+    }
+    for (Trials& rank : ranks_) {
+      std::ranges::copy(sums, rank.times().begin());
+      rank.decide(static_cast<int>(ranks_.size()));
+      EXPECT_EQ(rank.side(), ranks_.front().side());
+    }
+  }
+
+  std::vector<Trials> ranks_;
+  int calls_ = 0;
+  int agreements_ = 0;
+  std::vector<int> agreed_at_;
+};
+
+/// Times around `mpi` and `tutti`, with waits for a core now and then.
+Cost noisy(double mpi, double tutti, unsigned seed) {
+  auto random = std::make_shared<std::mt19937>(seed);
+  return [=](Side side, int) {
+    std::lognormal_distribution<double> around(0, 0.3);
+    const double time = (side == Side::mpi ? mpi : tutti) * around(*random);
+    return static_cast<std::int64_t>((*random)() % 200 == 0 ? time + 3e6 : time);
+  };
+}
+
+TEST(Trials, the_faster_one_serves) {
+  for (const int block : {1, 4})
+    for (const int ranks : {1, 3, 8}) {
+      Job tutti(ranks, block), mpi(ranks, block);
+      EXPECT_GT(tutti.call(20000, [](Side side, int) { return side == Side::mpi ? 1300 : 1000; }), 19000);
+      EXPECT_LT(mpi.call(20000, [](Side side, int) { return side == Side::mpi ? 1000 : 1300; }), 400);
+    }
+}
+
+TEST(Trials, ranks_agree_at_powers_of_two) {
+  Job job(2);
+  job.call(600, [](Side, int) { return 1000; });  // no difference: all trials are needed
+  EXPECT_EQ(job.agreed_at(), (std::vector<int>{16, 32, 64, 128, 256, 512}));
+  EXPECT_EQ(job.rank(0).side(), Side::mpi) << "a gain has to be shown";
+}
+
+TEST(Trials, gain_is_what_one_call_of_one_rank_saves) {
+  for (const int block : {1, 4}) {
+    Job job(3, block);
+    job.call(16 * block, [](Side side, int) { return side == Side::mpi ? 1300 : 1000; });
+    EXPECT_EQ(job.rank(2).gain(), 300);
+  }
+}
+
+TEST(Trials, noise_does_not_choose_the_slower_one) {
+  int wrong = 0, missed = 0;
+  for (unsigned seed = 1; seed <= 200; ++seed) {
+    Job slower(4), faster(4);
+    slower.call(512, noisy(1000, 1200, seed));
+    wrong += slower.rank(0).side() == Side::tutti ? 1 : 0;
+    faster.call(512, noisy(1200, 1000, seed + 1000));
+    missed += faster.rank(0).side() == Side::mpi ? 1 : 0;
+  }
+  EXPECT_LE(wrong, 6) << "of 200";
+  EXPECT_LE(missed, 20) << "of 200";
+}
+
+TEST(Trials, a_gain_that_goes_is_given_back_and_taken_again) {
+  Job job(2);
+  bool mpi_got_better = false;
+  const Cost cost = [&](Side side, int) { return side == Side::tutti ? 1000 : mpi_got_better ? 700 : 1500; };
+  job.call(2000, cost);
+  EXPECT_EQ(job.rank(0).side(), Side::tutti);
+  mpi_got_better = true;
+  job.call(20000, cost);
+  EXPECT_EQ(job.rank(0).side(), Side::mpi);
+  mpi_got_better = false;
+  job.call(20000, cost);
+  EXPECT_EQ(job.rank(0).side(), Side::tutti);
+}
+
+TEST(Trials, watching_is_cheap_however_slow_the_other_is) {
+  for (const int times_slower : {2, 5, 50, 1000}) {
+    Job job(2);
+    std::int64_t spent = 0;
+    const Cost cost = [&](Side side, int) { return side == Side::mpi ? 1000 : 1000 * times_slower; };
+    const int calls = 1000000;
+    for (int i = 0; i < calls; ++i) spent += job.call(1, cost) != 0 ? 1000 * times_slower : 1000;
+    const double more = static_cast<double>(spent) / (1000.0 * calls) - 1;
+    EXPECT_LT(more, times_slower < 100 ? 0.02 : 0.2) << times_slower;
+    EXPECT_GT(job.agreements(), 2) << "it is tried again";
+  }
+}
+
+TEST(Trials, calls_before_the_agreement_go_as_before) {
+  Trials trials;
+  while (!trials.due()) trials.next();
+  for (int i = 0; i < 100; ++i) {
+    const Trials::Turn turn = trials.next();
+    EXPECT_EQ(turn.side, Side::mpi);
+    EXPECT_EQ(turn.sample, -1);
+  }
+  trials.decide(1);
+  EXPECT_FALSE(trials.due());
+}
+
+}  // namespace
+}  // namespace tutti::mpi
