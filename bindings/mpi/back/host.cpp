@@ -175,7 +175,7 @@ static void agree_on_policy() {
   } wanted;
   if (const char* given = std::getenv("TUTTI_MPI")) std::strncpy(wanted.words.data(), given, wanted.words.size() - 1);
   const char* asked = std::getenv("TUTTI_MPI_REPORT");
-  wanted.report = asked != nullptr && std::string_view(asked) != "0" && std::string_view(asked) != "";
+  wanted.report = asked != nullptr && *asked != '\0' && std::string_view(asked) != "0";
   real.Bcast(&wanted, sizeof wanted, MPI_BYTE, 0, MPI_COMM_WORLD);
   report::wanted = wanted.report;
   try {
