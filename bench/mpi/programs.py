@@ -31,7 +31,9 @@ class Part:
             self.wrong.append(f"{what}: {verdict}")
 
     def state(self):
-        return f"FAIL ({len(self.wrong)} of {len(self.rows)}, first {self.wrong[0]})" if self.wrong else "ok"
+        if self.wrong:
+            return f"FAIL ({len(self.wrong)} of {len(self.rows)}, first {self.wrong[0]})"
+        return f"ok ({len(self.rows)} verified)"
 
 
 def sections(suite, text):
@@ -69,7 +71,7 @@ def play(suite, mpi, ranks, program, policy, timeout):
             (folder / name).write_text(text)
         done = jobs.run(mpi, ranks, program.command, policy=policy, timeout=timeout, cwd=folder)
         results = folder / suite.results
-        text = done.out + (results.read_text() if results.is_file() else "")
+        text = done.out + (results.read_text() if results.is_file() else "")  # no such file: the folder itself
     return parts_of(suite, program, done, text), time.monotonic() - start
 
 
@@ -79,15 +81,16 @@ def compare(with_it, bare):
     for name in sorted({*with_it, *({} if slow else bare)}):
         mine, other = with_it.get(name, Part()), (bare or {}).get(name, Part())
         if mine.wrong:
-            yield name, mine.state() + ("" if slow or not other.wrong else ", as bare"), slow or not other.wrong
+            is_as_bare = not slow and len(mine.wrong) <= len(other.wrong)
+            yield name, mine.state() + (", as bare" if is_as_bare else ""), not is_as_bare
         elif slow:
-            yield name, "ok, not compared with bare", False
+            yield name, f"{mine.state()}, not compared with bare", False
         elif other.wrong:
-            yield name, f"ok, but bare: {other.state()}", False
+            yield name, f"{mine.state()}, but bare: {other.state()}", False
         elif mine.rows != other.rows or (name in with_it) != (name in bare):
             yield name, f"differs from bare: {len(mine.rows)} verified, {len(other.rows)} bare", True
         else:
-            yield name, "ok", False
+            yield name, mine.state(), False
 
 
 def judge(chosen, suite, mpi, ranks, program):
@@ -99,7 +102,7 @@ def judge(chosen, suite, mpi, ranks, program):
     times = f"{seconds:.1f} s" + ("" if bare is None else f", bare {bare_seconds:.1f} s")
     found = list(compare(with_it, bare))
     for name, words, _ in found:
-        print(f"{mpi.name} {ranks} {program.name} {name}: {words} ({times})".replace(" :", ":"), flush=True)
+        print(f"{mpi.name} {ranks} {program.name} {name}: {words} [{times}]".replace(" :", ":"), flush=True)
     return sum(is_wrong for _, _, is_wrong in found), len(found)
 
 
@@ -107,7 +110,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("suite", choices=suites.SUITES)
     parser.add_argument("--source", type=pathlib.Path, help="the folder of its sources (osu, imb)")
-    parser.add_argument("--mpi", choices=mpis.NAMES, default="openmpi")
+    parser.add_argument("--mpi", choices=mpis.NAMES, help="default: the first that the suite is made for")
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4, 8])
     parser.add_argument("--policy", default="always", choices=("auto", "always", "never"))
     parser.add_argument("--largest", type=int, default=1 << 20, help="bytes of a message")
@@ -116,7 +119,10 @@ def main():
     parser.add_argument("--only", default="", help="programs with this in their names")
     chosen = parser.parse_args()
     suite = suites.SUITES[chosen.suite]
-    mpi = mpis.get(suite.mpi or chosen.mpi)
+    made_for = suite.mpis or mpis.NAMES
+    if chosen.mpi and chosen.mpi not in made_for:
+        parser.error(f"{chosen.suite} is made for {', '.join(made_for)}")
+    mpi = mpis.get(chosen.mpi or made_for[0])
     try:
         programs = [one for one in suite.programs(chosen.source, mpi, chosen.largest) if chosen.only in one.name]
     except suites.Missing as missing:

@@ -43,7 +43,7 @@ class Suite:
     good: tuple  # verdicts
     heading: re.Pattern = re.compile(r"(?!)")
     complaint: re.Pattern = re.compile(r"(?!)")  # groups: name, what; wherever it stands
-    mpi: str = ""  # the only library it is made for
+    mpis: tuple = ()  # the only libraries it is made for
     results: str = ""  # a file to which it writes them
 
 
@@ -62,8 +62,21 @@ OSU_KINDS = ("blocking", "non_blocking", "persistent", "neighborhood")
 # What configure would say, of which only MPI 4 is a choice.
 OSU_FLAGS = ("-w", "-D_ENABLE_MPI4_", "-DFIELD_WIDTH=18", "-DFLOAT_PRECISION=2")
 OSU_OPTIONS = ("-c", "-i", "5", "-x", "1", "-u", "1")
+# What it receives into where it then does not look.
+OSU_CORRECTIONS = {"osu_allreduce_persistent": ("sendbuf_warmup, recvbuf_warmup", "sendbuf_warmup, recvbuf")}
 # A sum of MPI_CHAR overflows in its validation, whatever the library.
 OSU_TYPES = {True: ("-T", "mpi_int", "-T", "mpi_float"), False: ("-T", "mpi_char", "-T", "mpi_float")}
+
+
+def corrected(source, mpi):
+    """A source, or a copy of it in which it is right."""
+    wrong, right = OSU_CORRECTIONS.get(source.stem, ("", ""))
+    if not wrong:
+        return source
+    copy = jobs.WORK / "tests-mpi" / mpi.name / "osu" / source.name
+    copy.parent.mkdir(parents=True, exist_ok=True)
+    copy.write_text(source.read_text().replace(wrong, right))
+    return copy
 
 
 def osu(source, mpi, largest):
@@ -73,7 +86,7 @@ def osu(source, mpi, largest):
     sources = sorted(one for kind in OSU_KINDS for one in (top / "mpi/collective" / kind).glob("osu_*.c"))
 
     def program_of(one):
-        made = jobs.compile_program(mpi, [one, *utilities], *OSU_FLAGS, f"-I{top / 'util'}", "-pthread")
+        made = jobs.compile_program(mpi, [corrected(one, mpi), *utilities], *OSU_FLAGS, f"-I{top / 'util'}", "-pthread")
         if "barrier" in one.stem:  # has neither sizes nor anything to validate
             return Program(one.stem, (made, "-i", "50"), verifies=False)
         options = (*OSU_OPTIONS, "-m", f"1:{largest}", *OSU_TYPES["reduce" in one.stem])
@@ -132,6 +145,26 @@ def hpcc(_, __, ___):
     return [Program("hpcc", (program,), {"hpccinf.txt": HPCC_INPUT.read_text()}, fewest=4)]
 
 
+SCALAPACK_SOURCE = "apt-get install scalapack-mpi-test"
+SCALAPACK = pathlib.Path("/usr/lib/x86_64-linux-gnu/scalapack")
+
+
+def scalapack(_, mpi, __):
+    """ScaLAPACK's own tests: those of its BLACS, its PBLAS and its solvers, each with the input it comes with."""
+    top = SCALAPACK / f"{mpi.name.removeprefix('debian-')}-tests"
+    if not top.exists():
+        raise Missing(f"no {top} here: {SCALAPACK_SOURCE}, and --mpi debian-openmpi or debian-mpich")
+    for folder in (top / "BLACS", top / "PBLAS", top):
+        inputs = {one.name: one.read_text() for one in folder.glob("*.dat")}
+        for one in sorted(folder.iterdir()):
+            # The BLACS' are in both folders, and have their input in one.
+            if one.is_file() and "." not in one.name and (folder != top or not one.name.endswith("btest")):
+                yield Program(one.name, (one,), inputs, fewest=4)
+
+
+# Not the heading of a table, and of "3 PASSED, 0 FAILED." only the second.
+PASSED_OR_FAILED = re.compile(r"()\b(PASSED(?! +FAILED|,)|(?:\d+ )?FAILED(?! +SKIPPED)\.?)")
+
 SUITES = {
     "osu": Suite(
         source=OSU_SOURCE,
@@ -151,9 +184,16 @@ SUITES = {
     "hpcc": Suite(
         source=HPCC_SOURCE,
         programs=hpcc,
-        row=re.compile(r"^(.*?)[ .]*\b(PASSED|FAILED)\b", re.MULTILINE),
-        good=("PASSED",),
-        mpi="debian-openmpi",
+        row=PASSED_OR_FAILED,
+        good=("PASSED", "0 FAILED."),
+        mpis=("debian-openmpi",),
         results="hpccoutf.txt",
+    ),
+    "scalapack": Suite(
+        source=SCALAPACK_SOURCE,
+        programs=scalapack,
+        row=PASSED_OR_FAILED,
+        good=("PASSED", "0 FAILED."),
+        mpis=("debian-openmpi", "debian-mpich"),
     ),
 }
