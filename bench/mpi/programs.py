@@ -1,83 +1,140 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Runs programs that verify themselves, bare and with the drop-in: those of the OSU micro-benchmarks, of the Intel MPI
-benchmarks and hpcc. OSU's are looked for in a folder where they were built for the chosen MPI; IMB comes with impi's
-wheel; hpcc is Debian's (apt-get install hpcc) and belongs to debian-openmpi."""
+"""Runs programs that verify themselves (suites.py), bare and with the drop-in. One line for each thing that a program
+verifies; an exit status of 1 if something is wrong only with the drop-in."""
 
 import argparse
+import dataclasses
 import pathlib
-import shutil
 import sys
 import tempfile
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
 
-import mpi_jobs
+import mpi_jobs as jobs
 import mpis
+import suites
 
-IMB = {
-    "IMB-MPI1": ("Bcast", "Allreduce", "Allgather", "Allgatherv", "Alltoall", "Alltoallv", "Reduce", "Reduce_scatter",
-                 "Gather", "Gatherv", "Scatter", "Scatterv", "Barrier"),
-    "IMB-NBC": ("Ibcast", "Iallreduce", "Iallgather", "Ialltoall", "Ireduce", "Igather", "Iscatter", "Ibarrier"),
-}  # fmt: skip
+END = "the whole"  # of a program: what is said of it beside its parts
 
 
-def osu(chosen, mpi):
-    """Every collective of a built OSU, with its own validation."""
-    for program in sorted(chosen.osu.resolve().rglob("osu_*")):
-        if program.is_file() and program.parent.name in ("blocking", "non_blocking", "persistent"):
-            yield program.name, [program, "-c", "-m", "1:65536", "-i", "20", "-x", "2"], "Fail"
+@dataclasses.dataclass
+class Part:
+    """What a program said about one thing it verifies."""
+
+    rows: list = dataclasses.field(default_factory=list)
+    wrong: list = dataclasses.field(default_factory=list)
+
+    def add(self, what, verdict, is_good):
+        self.rows.append(what)
+        if not is_good:
+            self.wrong.append(f"{what}: {verdict}")
+
+    def state(self):
+        if self.wrong:
+            return f"FAIL ({len(self.wrong)} of {len(self.rows)}, first {self.wrong[0]})"
+        return f"ok ({len(self.rows)} verified)"
 
 
-def imb(_, mpi):
-    """The collectives of IMB, which end with an error when one of theirs does."""
-    for program, names in IMB.items():
-        for name in names:
-            command = [mpi.place / "bin" / program, "-npmin", "2", "-iter", "20", "-msglog", "0:16", name]
-            yield f"{program} {name}", command, "ERROR"
+def sections(suite, text):
+    """Its output, cut at its headings: (name, text)."""
+    found = list(suite.heading.finditer(text))
+    if not found:
+        return [("", text)]
+    ends = [one.start() for one in found[1:]] + [len(text)]
+    return [(one.group(1), text[one.end() : end]) for one, end in zip(found, ends, strict=True)]
 
 
-def hpcc(_, mpi):
-    """The HPC challenge with its example input, small; every part of it verifies its result."""
-    yield "hpcc", [shutil.which("hpcc")], "FAILED"
-
-
-def play(mpi, ranks, command, policy, bad):
-    """What is wrong with one run, or nothing, and its time."""
-    start = time.monotonic()
-    with tempfile.TemporaryDirectory() as folder:
-        example = pathlib.Path("/usr/share/doc/hpcc/examples/_hpccinf.txt")
-        if example.exists():
-            shutil.copy(example, pathlib.Path(folder) / "hpccinf.txt")
-        done = mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=600, cwd=folder)
-        text = done.out + done.err + "".join(one.read_text() for one in pathlib.Path(folder).glob("hpccoutf.txt"))
-    seconds = time.monotonic() - start
+def parts_of(suite, program, done, text):
+    """What a run says, by name: {name: Part}."""
+    parts = {}
+    for name, section in sections(suite, text):
+        part = parts.setdefault(name, Part())
+        for what, verdict in suite.row.findall(section):
+            part.add(what.strip(), verdict, verdict in suite.good)
+    for name, what in suite.complaint.findall(text + done.err):
+        parts.setdefault(name, Part()).add(what, "an error", is_good=False)
     if done.status != 0:
-        return f"status {done.status}: {text[-600:]}", seconds
-    return next((line for line in text.splitlines() if bad in line), ""), seconds
+        ending = "took too long" if done.status is None else f"ended with {done.status}"
+        parts.setdefault(END, Part()).add(ending, (text + done.err)[-600:], is_good=False)
+    elif program.verifies and not any(part.rows for part in parts.values()):
+        parts.setdefault(END, Part()).add("verified nothing", text[-600:], is_good=False)
+    return parts
+
+
+def play(suite, mpi, ranks, program, policy, timeout):
+    """One run: its parts and its time."""
+    start = time.monotonic()
+    with tempfile.TemporaryDirectory() as place:
+        folder = pathlib.Path(place)
+        for name, text in program.files.items():
+            (folder / name).write_text(text)
+        done = jobs.run(mpi, ranks, program.command, policy=policy, timeout=timeout, cwd=folder)
+        results = folder / suite.results
+        text = done.out + (results.read_text() if results.is_file() else "")  # no such file: the folder itself
+    return parts_of(suite, program, done, text), time.monotonic() - start
+
+
+def compare(with_it, bare):
+    """For each name: what to say, and whether it is wrong only with the drop-in."""
+    slow = bare is None or any(row == "took too long" for row in bare.get(END, Part()).rows)
+    for name in sorted({*with_it, *({} if slow else bare)}):
+        mine, other = with_it.get(name, Part()), (bare or {}).get(name, Part())
+        if mine.wrong:
+            is_as_bare = not slow and len(mine.wrong) <= len(other.wrong)
+            yield name, mine.state() + (", as bare" if is_as_bare else ""), not is_as_bare
+        elif slow:
+            yield name, f"{mine.state()}, not compared with bare", False
+        elif other.wrong:
+            yield name, f"{mine.state()}, but bare: {other.state()}", False
+        elif mine.rows != other.rows or (name in with_it) != (name in bare):
+            yield name, f"differs from bare: {len(mine.rows)} verified, {len(other.rows)} bare", True
+        else:
+            yield name, mine.state(), False
+
+
+def judge(chosen, suite, mpi, ranks, program):
+    """Runs one program; prints a line for each of its parts; returns how many are wrong, of how many."""
+    with_it, seconds = play(suite, mpi, ranks, program, chosen.policy, chosen.timeout)
+    bare, bare_seconds = None, None
+    if chosen.bare == "all" or any(part.wrong for part in with_it.values()):
+        bare, bare_seconds = play(suite, mpi, ranks, program, "bare", chosen.timeout)
+    times = f"{seconds:.1f} s" + ("" if bare is None else f", bare {bare_seconds:.1f} s")
+    found = list(compare(with_it, bare))
+    for name, words, _ in found:
+        print(f"{mpi.name} {ranks} {program.name} {name}: {words} [{times}]".replace(" :", ":"), flush=True)
+    return sum(is_wrong for _, _, is_wrong in found), len(found)
 
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("kind", choices=("osu", "imb", "hpcc"))
-    parser.add_argument("--mpi", choices=mpis.NAMES, help="default: impi for imb, debian-openmpi for hpcc")
-    parser.add_argument("--osu", type=pathlib.Path, help="the folder with OSU's programs, built for that MPI")
-    parser.add_argument("--ranks", type=int, default=4)
+    parser.add_argument("suite", choices=suites.SUITES)
+    parser.add_argument("--source", type=pathlib.Path, help="the folder of its sources (osu, imb)")
+    parser.add_argument("--mpi", choices=mpis.NAMES, help="default: the first that the suite is made for")
+    parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4, 8])
     parser.add_argument("--policy", default="always", choices=("auto", "always", "never"))
+    parser.add_argument("--largest", type=int, default=1 << 20, help="bytes of a message")
+    parser.add_argument("--timeout", type=float, default=120, help="seconds of one run")
+    parser.add_argument("--bare", default="all", choices=("all", "failures"), help="what runs without the drop-in, too")
+    parser.add_argument("--only", default="", help="programs with this in their names")
     chosen = parser.parse_args()
-    if chosen.kind == "osu" and (chosen.osu is None or chosen.mpi is None):
-        parser.error("osu needs --osu FOLDER and --mpi NAME")
-    mpi = mpis.get(chosen.mpi or {"imb": "impi", "hpcc": "debian-openmpi"}[chosen.kind])
-    wrong = 0
-    for name, command, bad in {"osu": osu, "imb": imb, "hpcc": hpcc}[chosen.kind](chosen, mpi):
-        bare, bare_seconds = play(mpi, chosen.ranks, command, "bare", bad)
-        with_it, seconds = play(mpi, chosen.ranks, command, chosen.policy, bad)
-        print(
-            f"{name}: bare {bare or 'right'} ({bare_seconds:.1f} s), drop-in {with_it or 'right'} ({seconds:.1f} s)",
-            flush=True,
-        )
-        wrong += bool(with_it) and not bare
-    return 1 if wrong else 0
+    suite = suites.SUITES[chosen.suite]
+    made_for = suite.mpis or mpis.NAMES
+    if chosen.mpi and chosen.mpi not in made_for:
+        parser.error(f"{chosen.suite} is made for {', '.join(made_for)}")
+    mpi = mpis.get(chosen.mpi or made_for[0])
+    try:
+        programs = [one for one in suite.programs(chosen.source, mpi, chosen.largest) if chosen.only in one.name]
+    except suites.Missing as missing:
+        parser.error(str(missing))
+    wrong = total = 0
+    for ranks in chosen.ranks:
+        for program in programs:
+            if ranks >= program.fewest:
+                bad, parts = judge(chosen, suite, mpi, ranks, program)
+                wrong, total = wrong + bad, total + parts
+    print(f"{chosen.suite}, {mpi.name}: {total} verified, {wrong} wrong with the drop-in only")
+    return 1 if wrong or not total else 0
 
 
 if __name__ == "__main__":

@@ -37,6 +37,7 @@ class Mpi:
     peer: str = ""  # of PyPI; otherwise Debian's
     headers: str = ""  # the peer whose mpi.h it shares
     compiler: tuple = ("cc",)
+    cplusplus: tuple = ("c++",)
     fortran: tuple = ()
     libraries: tuple = ()
     flags: tuple = ()
@@ -56,7 +57,7 @@ class Mpi:
 
     def compile_words(self, language="c"):
         """What stands in front of the sources, and behind them."""
-        front = self.fortran if language == "fortran" else self.compiler
+        front = {"c": self.compiler, "c++": self.cplusplus, "fortran": self.fortran}[language]
         if not self.peer:
             return [*front, *self.flags], []
         include = PEERS / (self.headers or self.peer) / "include"
@@ -91,6 +92,7 @@ ALL = (
     Mpi(
         "debian-openmpi",
         compiler=("mpicc.openmpi",),
+        cplusplus=("mpicxx.openmpi",),
         fortran=("mpif90.openmpi",),
         launcher=("mpirun.openmpi", *OPENMPI_OPTIONS),
         environment=OPENMPI_WAITS,
@@ -101,6 +103,7 @@ ALL = (
     Mpi(
         "debian-mpich",
         compiler=("mpicc.mpich",),
+        cplusplus=("mpicxx.mpich",),
         fortran=("mpif90.mpich",),
         launcher=("mpirun.mpich", "-n", "{ranks}"),
         avoids=MPICH_FAULTS,
