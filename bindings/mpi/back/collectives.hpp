@@ -11,7 +11,6 @@ namespace tutti::mpi::collectives {
 /// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
 struct Plain {
   static constexpr bool along_edges = false;
-  static constexpr bool sends_arrays = false;  ///< Its first two arrays are of what is sent, the others of what comes.
   template <class... Arguments>
   static bool covered(const Arguments&...) {
     return true;
@@ -144,7 +143,6 @@ struct Allgatherv : Plain {
 
 struct Alltoallv : Plain {
   static constexpr Kind kind = Kind::alltoallv;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
@@ -160,7 +158,6 @@ struct Alltoallv : Plain {
 
 struct Alltoallw : Plain {
   static constexpr Kind kind = Kind::alltoallw;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
@@ -174,7 +171,7 @@ struct Alltoallw : Plain {
 /// Reductions: only what `combining` knows is covered, which depends on what all ranks have alike.
 template <Kind which>
 struct Reducing {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = which;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op) {
@@ -191,7 +188,7 @@ using Exscan = Reducing<Kind::exscan>;
 using ReduceScatterBlock = Reducing<Kind::reduce_scatter_block>;
 
 struct Reduce {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = Kind::reduce;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op, int root) {
@@ -205,7 +202,7 @@ struct Reduce {
 };
 
 struct ReduceScatter {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = Kind::reduce_scatter;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, const N* counts, MPI_Datatype type, MPI_Op op) {
@@ -219,7 +216,7 @@ struct ReduceScatter {
 
 /// Collectives along edges: of communicators with neighbours.
 struct Edges {
-  static constexpr bool along_edges = true, sends_arrays = false;
+  static constexpr bool along_edges = true;
   template <class... Arguments>
   static bool covered(const Arguments&...) {
     return true;
@@ -260,7 +257,6 @@ struct NeighborAllgatherv : Edges {
 
 struct NeighborAlltoallv : Edges {
   static constexpr Kind kind = Kind::neighbor_alltoallv;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
@@ -272,7 +268,6 @@ struct NeighborAlltoallv : Edges {
 
 struct NeighborAlltoallw : Edges {
   static constexpr Kind kind = Kind::neighbor_alltoallw;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
