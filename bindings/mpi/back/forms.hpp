@@ -48,7 +48,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Translation t(with->place, C::kind);
       t.call.site = __builtin_return_address(0);
       if (!C::template describe<N, D>(t, arguments...)) return real_starting(arguments..., comm, request);
-      return hand_out(with->member->start(t.call), request);
+      return hand_out(with->starting->start(t.call), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }
@@ -61,7 +61,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Translation t(with->place, C::kind);
       t.call.site = __builtin_return_address(0);
       if (!C::template describe<N, D>(t, arguments...)) return real_preparing(arguments..., comm, info, request);
-      return hand_out(with->member, with->member->init(t.call), request);
+      return hand_out(with->starting, with->starting->init(t.call), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }
