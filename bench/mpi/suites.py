@@ -163,7 +163,7 @@ def scalapack(_, mpi, __):
 
 
 # Not the heading of a table, and of "3 PASSED, 0 FAILED." only the second.
-PASSED_OR_FAILED = re.compile(r"()\b(PASSED(?! +FAILED|,)|(?:\d+ )?FAILED(?! +SKIPPED)\.?)")
+PASSED_OR_FAILED = re.compile(r"()\b(P(?:ASSED|assed)(?! +FAILED|,)|(?:\d+ )?F(?:AILED(?! +SKIPPED)\.?|ailed))")
 
 SUITES = {
     "osu": Suite(
@@ -185,7 +185,7 @@ SUITES = {
         source=HPCC_SOURCE,
         programs=hpcc,
         row=PASSED_OR_FAILED,
-        good=("PASSED", "0 FAILED."),
+        good=("PASSED", "Passed", "0 FAILED."),
         mpis=("debian-openmpi",),
         results="hpccoutf.txt",
     ),
@@ -193,7 +193,7 @@ SUITES = {
         source=SCALAPACK_SOURCE,
         programs=scalapack,
         row=PASSED_OR_FAILED,
-        good=("PASSED", "0 FAILED."),
+        good=("PASSED", "Passed", "0 FAILED."),
         mpis=("debian-openmpi", "debian-mpich"),
     ),
 }
