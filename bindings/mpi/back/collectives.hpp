@@ -28,7 +28,6 @@ struct Sizes {
 /// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
 struct Plain {
   static constexpr bool along_edges = false;
-  static constexpr bool sends_arrays = false;  ///< Its first two arrays are of what is sent, the others of what comes.
   template <class... Arguments>
   static bool covered(const Arguments&...) {
     return true;
@@ -193,7 +192,6 @@ struct Allgatherv : Plain {
 
 struct Alltoallv : Plain {
   static constexpr Kind kind = Kind::alltoallv;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
@@ -209,7 +207,6 @@ struct Alltoallv : Plain {
 
 struct Alltoallw : Plain {
   static constexpr Kind kind = Kind::alltoallw;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
@@ -223,7 +220,7 @@ struct Alltoallw : Plain {
 /// Reductions: only what `combining` knows is covered, which depends on what all ranks have alike.
 template <Kind which>
 struct Reducing {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = which;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op) {
@@ -244,7 +241,7 @@ using Exscan = Reducing<Kind::exscan>;
 using ReduceScatterBlock = Reducing<Kind::reduce_scatter_block>;
 
 struct Reduce {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = Kind::reduce;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, N count, MPI_Datatype type, MPI_Op op, int root) {
@@ -262,7 +259,7 @@ struct Reduce {
 };
 
 struct ReduceScatter {
-  static constexpr bool along_edges = false, sends_arrays = false;
+  static constexpr bool along_edges = false;
   static constexpr Kind kind = Kind::reduce_scatter;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, void* out, const N* counts, MPI_Datatype type, MPI_Op op) {
@@ -280,7 +277,7 @@ struct ReduceScatter {
 
 /// Collectives along edges: of communicators with neighbours.
 struct Edges {
-  static constexpr bool along_edges = true, sends_arrays = false;
+  static constexpr bool along_edges = true;
   template <class... Arguments>
   static bool covered(const Arguments&...) {
     return true;
@@ -325,7 +322,6 @@ struct NeighborAllgatherv : Edges {
 
 struct NeighborAlltoallv : Edges {
   static constexpr Kind kind = Kind::neighbor_alltoallv;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
@@ -337,7 +333,6 @@ struct NeighborAlltoallv : Edges {
 
 struct NeighborAlltoallw : Edges {
   static constexpr Kind kind = Kind::neighbor_alltoallw;
-  static constexpr bool sends_arrays = true;
   template <class N, class D>
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,

@@ -16,40 +16,72 @@
 
 namespace tutti::mpi {
 
+/// How long the arrays of what is sent and of what is received are; the MPI looks at nothing of a side that is absent,
+/// so that a program may pass anything there.
 struct Lengths {
+  static constexpr int absent = -1;
   int sends = 0, receives = 0;
 };
 
-/// Arguments made narrow, and whether they could be.
+/// Arguments made narrow, from the first to the last, and whether they could be.
 class Narrow {
  public:
-  /// How long arrays of what is sent and of what is received are; the first two are of what is sent, or none.
-  Narrow(const Lengths& lengths, bool sends_arrays) : lengths_(lengths), sends_arrays_(sends_arrays) {}
+  explicit Narrow(const Lengths& lengths) : lengths_(lengths) {}
 
   bool fits() const { return fits_; }
-  /// The same argument as `Small`.
+  bool has_arrays() const { return !arrays_.empty(); }
+
+  /// The same argument as `Small`. A buffer says whose counts follow: what is sent stands in constant memory.
   template <class Small, class Wide>
   Small of(Wide wide) {
-    if constexpr (std::is_same_v<Small, Wide>) {
+    if constexpr (std::is_same_v<Wide, const void*> || std::is_same_v<Wide, void*>) {
+      length_ = std::is_same_v<Wide, void*> ? lengths_.receives : lengths_.sends;
+      if (wide == MPI_IN_PLACE) length_ = Lengths::absent;
+      return wide;
+    } else if constexpr (std::is_same_v<Small, Wide>) {
       return wide;
     } else if constexpr (std::is_pointer_v<Wide>) {
-      if (wide == nullptr) return nullptr;
-      const int length = sends_arrays_ && arrays_.size() < 2 ? lengths_.sends : lengths_.receives;
+      if (wide == nullptr || length_ == Lengths::absent) return nullptr;
       auto& copy = arrays_.emplace_back();
-      for (int i = 0; i < length; ++i) copy.push_back(of<int>(wide[i]));
+      for (int i = 0; i < length_; ++i) copy.push_back(number(wide[i]));
       return copy.data();
     } else {
-      fits_ = fits_ && wide >= std::numeric_limits<int>::min() && wide <= std::numeric_limits<int>::max();
-      return static_cast<Small>(wide);
+      return length_ == Lengths::absent ? 0 : number(wide);
     }
   }
 
  private:
+  template <class Wide>
+  int number(Wide wide) {
+    fits_ = fits_ && wide >= std::numeric_limits<int>::min() && wide <= std::numeric_limits<int>::max();
+    return static_cast<int>(wide);
+  }
+
   Lengths lengths_;
-  bool sends_arrays_;
+  int length_ = Lengths::absent;
   bool fits_ = true;
   std::deque<std::vector<int>> arrays_;
 };
+
+/// The arrays of a collective that is not along edges have a number for each rank of the other group, or of the only
+/// one.
+inline Lengths lengths_of(Kind kind, MPI_Comm comm, int root) {
+  int between = 0, rank = 0, size = 0;
+  real.Comm_test_inter(comm, &between);
+  real.Comm_rank(comm, &rank);
+  if (between != 0 && kind != Kind::reduce_scatter)
+    real.Comm_remote_size(comm, &size);
+  else
+    real.Comm_size(comm, &size);
+  Lengths lengths{size, size};
+  const bool at_root = root == (between != 0 ? MPI_ROOT : rank), at_others = between == 0 || root >= 0;
+  const auto significant = [&](bool is) { return is ? size : Lengths::absent; };
+  if (kind == Kind::gather || kind == Kind::gatherv)
+    lengths = {significant(at_others), significant(at_root)};
+  else if (kind == Kind::scatter || kind == Kind::scatterv)
+    lengths = {significant(at_root), significant(at_others)};
+  return lengths;
+}
 
 template <class C, class SmallD, class SmallDescription, class WideDescription>
 class NarrowedOf;
@@ -60,42 +92,50 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
 
  public:
   static int blocking(Wide... wide, MPI_Comm comm) {
-    Narrow narrow(lengths(comm), C::sends_arrays);
+    Narrow narrow(lengths(comm, wide...));
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
     return std::apply([&](Small... arguments) { return Plain::real_blocking(arguments..., comm); }, small);
   }
   static int starting(Wide... wide, MPI_Comm comm, MPI_Request* request) {
-    Narrow& narrow = keep(comm);
+    Narrow narrow(lengths(comm, wide...));
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
+    keep(narrow);
     return std::apply([&](Small... arguments) { return Plain::real_starting(arguments..., comm, request); }, small);
   }
   static int preparing(Wide... wide, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-    Narrow& narrow = keep(comm);
+    Narrow narrow(lengths(comm, wide...));
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits() || Plain::real_preparing == nullptr) return refuse(comm);
+    keep(narrow);
     return std::apply([&](Small... arguments) { return Plain::real_preparing(arguments..., comm, info, request); },
                       small);
   }
 
  private:
-  static Lengths lengths(MPI_Comm comm) {
+  static Lengths lengths(MPI_Comm comm, Wide... wide) {
     if constexpr (C::along_edges) {
       const Edges edges = edges_of(comm);
       return {static_cast<int>(edges.destinations.size()), static_cast<int>(edges.sources.size())};
+    } else if constexpr (sizeof...(Wide) == 0) {
+      return {};
     } else {
-      int size = 0;
-      real.Comm_size(comm, &size);
-      return {size, size};
+      // Of those that have a root it is the last argument.
+      const auto last = std::get<sizeof...(Wide) - 1>(std::tuple(wide...));
+      if constexpr (std::is_same_v<std::remove_const_t<decltype(last)>, int>)
+        return lengths_of(C::kind, comm, last);
+      else
+        return lengths_of(C::kind, comm, MPI_PROC_NULL);
     }
   }
   /// The MPI reads the arrays until the request is complete, of which nobody tells us: they are kept.
-  static Narrow& keep(MPI_Comm comm) {
+  static void keep(Narrow& narrow) {
     static std::mutex& lock = *std::make_unique<std::mutex>().release();
     static auto& all = *std::make_unique<std::deque<Narrow>>().release();
+    if (!narrow.has_arrays()) return;
     const std::lock_guard guard(lock);
-    return all.emplace_back(lengths(comm), C::sends_arrays);
+    all.push_back(std::move(narrow));  // the numbers stay where they are
   }
   static int refuse(MPI_Comm comm) {
     return fail(comm, Error(Cause::usage,
