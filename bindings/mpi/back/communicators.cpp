@@ -57,7 +57,7 @@ bool has_gpu_runtime() {
 /// What the first rank of a communicator tells the others.
 struct News {
   std::uint64_t context = 0;
-  host::Offset board = 0;
+  host::Offset board = 0, starting_board = 0;
 };
 
 /// The MPI's own collectives, while operations of Tutti's may be open: others may need this rank for them.
@@ -70,7 +70,14 @@ bool complete(const Start& start) {
   return done != 0;
 }
 
-std::shared_ptr<job::Member> make_member(Host& host, MPI_Comm comm, engine::Membership made) {
+engine::Membership made_for_starting(engine::Membership made) {
+  made.context = base::combine(made.context, 1);
+  made.name += " (I)";
+  return made;
+}
+
+/// Both groups of a communicator, or none.
+void add_members(Host& host, Communicator& to, engine::Membership made) {
   static std::atomic<std::uint64_t> made_here{0};  // relaxed: only has to differ from call to call
   News news;
   if (made.rank == 0) {
@@ -78,19 +85,24 @@ std::shared_ptr<job::Member> make_member(Host& host, MPI_Comm comm, engine::Memb
     news.context = made.context =
         base::combine(base::combine(host.member()->who().context, own), static_cast<std::uint64_t>(made.world.front()));
     try {
+      news.starting_board = host.member()->make_board(made_for_starting(made));
       news.board = host.member()->make_board(made);
     } catch (const Error& error) {
       base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
     }
   }
-  if (!complete([&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, comm, request); }) ||
+  if (!complete(
+          [&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, to.handle, request); }) ||
       news.board == 0) {
     report::passed_on(report::Reason::no_memory);
-    return nullptr;
+    return;
   }
   made.context = news.context;
+  engine::Membership starting = made_for_starting(made);
+  starting.board = news.starting_board;
   made.board = news.board;
-  return std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(made));
+  to.member = std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(made));
+  to.starting = std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(starting));
 }
 
 /// The host's ranks of a communicator that Tutti can serve: all of one host, more than one, no GPU in any.
@@ -116,6 +128,7 @@ std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
 void add_neighbors(Communicator& made) {
   try {
     made.member = with_edges(Group(made.member), made.handle).member();
+    made.starting = with_edges(Group(made.starting), made.handle).member();
     if (const job::Topology* topology = made.member->topology()) {
       made.place.has_neighbors = true;
       made.place.sources = static_cast<int>(topology->neighbors.sources.size());
@@ -148,7 +161,7 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
   who.rank = rank;
   who.world = servable(*host, comm, size);
   who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
-  if (!who.world.empty()) made->member = make_member(*host, comm, std::move(who));
+  if (!who.world.empty()) add_members(*host, *made, std::move(who));
   if (made->member == nullptr) return made;
   add_neighbors(*made);
   made->choices = std::make_shared<Choices>();

@@ -53,7 +53,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Described described(with, turn.by_tutti(), arguments...);
       const int code = described.call == nullptr
                            ? real_starting(arguments..., comm, request)
-                           : hand_out(with->member->start(described.at(__builtin_return_address(0))), request);
+                           : hand_out(with->starting->start(described.at(__builtin_return_address(0))), request);
       if (code == MPI_SUCCESS) turn.started(*request);
       return code;
     } catch (const Error& error) {
@@ -69,7 +69,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Described described(with, by_tutti, arguments...);
       return described.call == nullptr
                  ? real_preparing(arguments..., comm, info, request)
-                 : hand_out(with->member, with->member->init(described.at(__builtin_return_address(0))), request);
+                 : hand_out(with->starting, with->starting->init(described.at(__builtin_return_address(0))), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }

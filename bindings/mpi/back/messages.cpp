@@ -7,6 +7,7 @@
 #include "blocking.hpp"
 #include "fortran_arguments.hpp"
 #include "helper.hpp"
+#include "host.hpp"
 #include "requests.hpp"
 
 namespace tutti::mpi::blocking {
@@ -130,6 +131,22 @@ int improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, M
   return real.Improbe(from, tag, comm, flag, message, status);
 }
 
+decltype(&PMPI_Win_test) own_win_test = nullptr;
+
+/// What was sent before one of Tutti's collectives may still stand in the MPI's queues behind it: the MPI's own
+/// collectives would have taken it out of them. A look takes a few messages.
+constexpr int looks = 16;
+
+int win_test(MPI_Win win, int* flag) noexcept {
+  if (!idle()) progress();
+  int code = own_win_test(win, flag);
+  for (int look = 0; look < looks && Host::get() != nullptr && code == MPI_SUCCESS && *flag == 0; ++look) {
+    Host::poll();
+    code = own_win_test(win, flag);
+  }
+  return code;
+}
+
 template <class Function>
 void look_up(Finder find, const std::string& name, Function*& function) {
   function = reinterpret_cast<Function*>(find(("MPI_" + name).c_str()));
@@ -237,6 +254,7 @@ void find_messages(Finder find) {
   if (Send<MPI_Count, 's'>::own == nullptr) narrow_messages();
   own_probe = reinterpret_cast<decltype(own_probe)>(find("MPI_Probe"));
   own_mprobe = reinterpret_cast<decltype(own_mprobe)>(find("MPI_Mprobe"));
+  own_win_test = reinterpret_cast<decltype(own_win_test)>(find("MPI_Win_test"));
 }
 
 void tell_messages(const Teller& teller) {
@@ -246,6 +264,7 @@ void tell_messages(const Teller& teller) {
   tell_function<&mprobe>(teller, "Mprobe");
   tell_function<&iprobe>(teller, "Iprobe");
   tell_function<&improbe>(teller, "Improbe");
+  tell_function<&win_test>(teller, "Win_test");
 }
 
 }  // namespace tutti::mpi::blocking
