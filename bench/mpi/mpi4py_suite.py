@@ -4,6 +4,7 @@
 import argparse
 import pathlib
 import re
+import shutil
 import sys
 import time
 
@@ -13,16 +14,27 @@ import mpi4
 import mpi_jobs
 import mpis
 
-BAD = re.compile(r"^(?:FAIL|ERROR): (\w+) \(([\w.]+)\)", re.MULTILINE)
+BAD = re.compile(r"^(?:FAIL|ERROR): \w+ \(([\w.]+)\)(.*)", re.MULTILINE)
+ENDED = re.compile(r"^Ran \d+ tests", re.MULTILINE)
 
 
-def bad_tests(mpi, tests, ranks, policy, options):
-    """The tests that fail on some rank, and whether the run came to its end."""
-    command = [mpi4.python(mpi), tests / "main.py", *options]
-    done = mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=1500, cwd=tests.parent)
-    text = done.out + done.err
-    ended = len(re.findall(r"^Ran \d+ tests", text, re.MULTILINE))
-    return {f"{case}.{test}" for test, case in BAD.findall(text)}, ended, text
+# Each rank writes into a file of its own: lines of several ranks in one would be torn.
+INTO_FILES = ("sh", "-c", 'exec "$@" >"$0.$$" 2>&1')
+# MPICH spins for long, and there may be more ranks than cores.
+YIELDING = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "0"}
+
+
+def bad_tests(mpi, tests, ranks, policy, chosen):
+    """The tests that fail on some rank, how many ranks came to their end, and the last words of those that did not."""
+    folder = chosen.work.resolve() / f"{mpi.name}-{ranks}-{policy}"
+    shutil.rmtree(folder, ignore_errors=True)
+    folder.mkdir(parents=True)
+    command = [*INTO_FILES, folder / "rank", mpi4.python(mpi), tests / "main.py", "-v", *chosen.options]
+    mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=chosen.limit, environment=YIELDING, cwd=tests.parent)
+    texts = [file.read_text(errors="replace") for file in sorted(folder.iterdir())]
+    ended = [ENDED.search(text) is not None for text in texts]
+    bad = {f"{case} {more}".strip() for text in texts for case, more in BAD.findall(text)}
+    return bad, sum(ended), [text[-500:] for text, at_end in zip(texts, ended, strict=True) if not at_end]
 
 
 def main():
@@ -31,6 +43,7 @@ def main():
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2, 3, 4])
     parser.add_argument("--policy", default="always", choices=("auto", "always", "never"))
     parser.add_argument("--work", type=pathlib.Path, default=mpi_jobs.WORK / "mpi4py", help="a folder for the sources")
+    parser.add_argument("--limit", type=int, default=1500, help="seconds that one run may take")
     parser.add_argument("options", nargs="*", help="what mpi4py's test/main.py takes, behind --")
     chosen = parser.parse_args()
     tests = mpi4.own_tests(chosen.work.resolve())
@@ -39,9 +52,9 @@ def main():
         mpi = mpis.get(name)
         for ranks in chosen.ranks:
             start = time.monotonic()
-            bare, bare_ended, _ = bad_tests(mpi, tests, ranks, "bare", chosen.options)
+            bare, bare_ended, _ = bad_tests(mpi, tests, ranks, "bare", chosen)
             between = time.monotonic()
-            with_it, ended, text = bad_tests(mpi, tests, ranks, chosen.policy, chosen.options)
+            with_it, ended, last_words = bad_tests(mpi, tests, ranks, chosen.policy, chosen)
             new = sorted(with_it - bare)
             print(
                 f"{name}, {ranks} ranks: bare {len(bare)} fail, {bare_ended} ranks ended, {between - start:.0f} s; "
@@ -50,7 +63,7 @@ def main():
                 flush=True,
             )
             if ended < bare_ended:
-                print(text[-2000:])
+                print(*last_words, sep="\n---\n")
             worse += len(new) + (ended < bare_ended)
     return 1 if worse else 0
 

@@ -32,10 +32,18 @@ def test_completion(name, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
 
 
+@pytest.mark.parametrize("program", ["apart", "wide"])
 @pytest.mark.parametrize("name", mpis.ABIS)
-def test_freed_while_pending(name):
+def test_what_programs_rely_on(name, program, tmp_path):
     mpi = mpis.get(name)
-    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "early.c"])
+    same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
+
+
+@pytest.mark.parametrize("program", ["early", "epoch"])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_what_they_get_wrong_themselves(name, program):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
         out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]

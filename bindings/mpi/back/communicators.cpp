@@ -93,8 +93,10 @@ void add_members(Host& host, Communicator& to, engine::Membership made) {
   }
   if (!complete(
           [&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, to.handle, request); }) ||
-      news.board == 0)
-    return report::passed_on(report::Reason::no_memory);
+      news.board == 0) {
+    report::passed_on(report::Reason::no_memory);
+    return;
+  }
   made.context = news.context;
   engine::Membership starting = made_for_starting(made);
   starting.board = news.starting_board;

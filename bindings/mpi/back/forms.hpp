@@ -67,9 +67,9 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
     try {
       const bool by_tutti = covered(with, arguments...) && prefers_tutti(*with, arguments...);
       Described described(with, by_tutti, arguments...);
-      return described.call == nullptr
-                 ? real_preparing(arguments..., comm, info, request)
-                 : hand_out(with->starting, with->starting->init(described.at(__builtin_return_address(0))), request);
+      const auto own = described.call == nullptr ? nullptr : apart(*with->starting);
+      return own == nullptr ? real_preparing(arguments..., comm, info, request)
+                            : hand_out(own, own->init(described.at(__builtin_return_address(0))), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }

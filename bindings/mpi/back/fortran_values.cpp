@@ -52,6 +52,7 @@ bool find(Finder find) {
   Conversion<MPI_Op>::find(find, "Op");
   Conversion<MPI_Info>::find(find, "Info");
   Conversion<MPI_Message>::find(find, "Message");
+  Conversion<MPI_Win>::find(find, "Win");
   copy_status = reinterpret_cast<decltype(copy_status)>(find("MPI_Status_c2f"));
 #endif
   in_place = spellings(find, "in_place");
@@ -105,6 +106,7 @@ template MPI_Datatype handle(Integer, MPI_Datatype);
 template MPI_Op handle(Integer, MPI_Op);
 template MPI_Info handle(Integer, MPI_Info);
 template MPI_Message handle(Integer, MPI_Message);
+template MPI_Win handle(Integer, MPI_Win);
 template Integer number(MPI_Message);
 template Integer number(MPI_Op);
 template Integer number(MPI_Datatype);

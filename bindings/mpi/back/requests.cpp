@@ -7,6 +7,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/log.hpp"
 #include "failure.hpp"
 #include "host.hpp"
 #include "real.hpp"
@@ -61,6 +62,7 @@ bool test(Request& operation, int& code) {
   try {
     return operation.test();
   } catch (const Error& error) {
+    base::log(error.what());
     code = code_of(error);
     return true;
   }
@@ -144,7 +146,20 @@ int collect(MPI_Request request) {
   const std::lock_guard lock(all.lock);
   Persistent& one = all.persistent.at(number_of(request));
   one.active = false;
+  // The MPI knows of no failure, and a communicator may be gone by now (MPI 4.1, 9.3).
+  if (one.code != MPI_SUCCESS) real.Comm_call_errhandler(MPI_COMM_SELF, one.code);
   return one.code;
+}
+
+std::shared_ptr<job::Member> apart(job::Member& from) {
+  try {
+    std::shared_ptr<job::Member> made = from.split(0, from.who().rank);
+    if (from.topology() != nullptr) made->attach(from.shared_topology());
+    return made;
+  } catch (const Error& error) {
+    base::log(std::string("a persistent collective is the MPI's: ") + error.what());
+    return nullptr;
+  }
 }
 
 bool start_persistent(MPI_Request request, int& code) {
@@ -158,7 +173,7 @@ bool start_persistent(MPI_Request request, int& code) {
     running_operations.fetch_add(1, std::memory_order_relaxed);
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
-    code = code_of(error);
+    code = fail(MPI_COMM_SELF, error);
   }
   return true;
 }

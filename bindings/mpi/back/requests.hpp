@@ -26,6 +26,9 @@ inline bool resting() { return running_operations.load(std::memory_order_relaxed
 int hand_out(Request operation, MPI_Request* request);
 /// An inactive persistent request, to receive nothing from nobody.
 int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, MPI_Request* request);
+/// A group for one persistent collective alone: they are matched in the order in which they are made, and may be
+/// started in any. Collective; nullptr, on all ranks, where there is no memory for it.
+std::shared_ptr<job::Member> apart(job::Member& from);
 
 /// Starts the operation of a persistent request, and false when it has none; `code` is the start's.
 bool start_persistent(MPI_Request request, int& code);
