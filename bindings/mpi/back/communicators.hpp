@@ -21,6 +21,13 @@ struct Communicator {
   Place place;
 };
 
+/// ULFM's question whether some rank has revoked it; null where the MPI has none.
+inline int (*is_revoked)(MPI_Comm, int*) = nullptr;
+inline bool revoked(const Communicator& communicator) {
+  int flag = 0;
+  return is_revoked != nullptr && is_revoked(communicator.handle, &flag) == MPI_SUCCESS && flag != 0;
+}
+
 /// What is known of a communicator; nullptr for one that has not been seen.
 Communicator* known(MPI_Comm comm);
 /// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking

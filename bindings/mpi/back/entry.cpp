@@ -150,6 +150,7 @@ extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tut
   using namespace tutti::mpi;
   const std::string missing = find_real(find);
   const bool fortran = fortran::find(find);
+  is_revoked = reinterpret_cast<decltype(is_revoked)>(find("MPIX_Comm_is_revoked"));
   Table table(find, fortran);
   if (missing.empty()) {
     add_collectives(table);

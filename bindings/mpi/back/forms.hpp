@@ -98,10 +98,11 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       return C::kind;
   }
 
-  /// Whether Tutti can do it: the same answer on all ranks.
+  /// Whether Tutti can do it: the same answer on all ranks. (Those that do not know yet that a communicator is revoked
+  /// are no worse off than inside a call.)
   static bool covered(const Communicator* with, Arguments... arguments) {
     return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
-           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
+           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...) && !revoked(*with);
   }
   static Nature nature(const Communicator* with, Form form, Arguments... arguments) {
     return {C::kind, form, with != nullptr && Turn::needs_size(C::kind) ? C::size(with->place, arguments...) : -1};
