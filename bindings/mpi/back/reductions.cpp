@@ -36,6 +36,8 @@ class Tables {
                                     MPI_INT16_T, MPI_INT32_T, MPI_INT64_T, MPI_AINT, MPI_OFFSET, MPI_COUNT, MPI_INTEGER,
                                     MPI_INTEGER1, MPI_INTEGER2, MPI_INTEGER4, MPI_INTEGER8})
       integer(type, true);
+    // MPI forbids to add characters up (4.1, 6.9.2); MPIs and their users do.
+    integer(MPI_CHAR, std::numeric_limits<char>::is_signed);
     for (const MPI_Datatype type : {MPI_UNSIGNED_CHAR, MPI_UNSIGNED_SHORT, MPI_UNSIGNED, MPI_UNSIGNED_LONG,
                                     MPI_UNSIGNED_LONG_LONG, MPI_UINT8_T, MPI_UINT16_T, MPI_UINT32_T, MPI_UINT64_T})
       integer(type, false);
