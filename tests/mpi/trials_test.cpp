@@ -140,6 +140,24 @@ TEST(Trials, watching_is_cheap_however_slow_the_other_is) {
   }
 }
 
+TEST(Trials, two_in_one_loop_are_told_apart) {
+  // A barrier and a broadcast in turn: either side's pair costs 400 together, mixed they cost more, and what a
+  // broadcast saves in its own time depends on the barrier before it.
+  Trials barrier(4, 1), bcast(4, 2);
+  for (int call = 0; call < 20000; ++call) {
+    const Trials::Turn first = barrier.next();
+    const bool by_mpi = first.side == Side::mpi;
+    if (first.sample >= 0) barrier.measured(first.sample, by_mpi ? 300 : 200);
+    if (barrier.due()) barrier.decide(1);
+    const Trials::Turn second = bcast.next();
+    const std::int64_t cost = second.side == Side::mpi ? (by_mpi ? 20 : 190) : (by_mpi ? 30 : 90);
+    if (second.sample >= 0) bcast.measured(second.sample, cost);
+    if (bcast.due()) bcast.decide(1);
+  }
+  EXPECT_EQ(barrier.side(), Side::tutti);
+  EXPECT_EQ(bcast.side(), Side::tutti);
+}
+
 TEST(Trials, calls_before_the_agreement_go_as_before) {
   Trials trials;
   while (!trials.due()) trials.next();

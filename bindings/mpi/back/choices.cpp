@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <bit>
 
+#include "base/hash.hpp"
+
 namespace tutti::mpi {
 namespace {
 
@@ -19,9 +21,10 @@ int size_class(Count bytes) {
   return std::min(1 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))), size_classes - 1);
 }
 
-std::unique_ptr<Choices::Row> Choices::make_row() {
+std::unique_ptr<Choices::Row> Choices::make_row(std::size_t number) {
   auto row = std::make_unique<Row>();
-  for (int i = 0; i < size_classes; ++i) row->push_back({Trials(smallest_of(i) < large ? 4 : 1), 0});
+  for (std::size_t i = 0; i < size_classes; ++i)
+    row->push_back({Trials(smallest_of(static_cast<int>(i)) < large ? 4 : 1, base::combine(number, i)), 0});
   return row;
 }
 

@@ -31,8 +31,9 @@ class Choices {
  public:
   /// Of the same call on all ranks the same.
   Watched& of(Kind kind, Form form, Count bytes) {
-    auto& row = rows_[row_of(kind, form)];
-    if (row == nullptr) row = make_row();
+    const std::size_t number = row_of(kind, form);
+    auto& row = rows_[number];
+    if (row == nullptr) row = make_row(number);
     return (*row)[static_cast<std::size_t>(size_class(bytes))];
   }
   /// Whether a trial of that collective at that size has shown a gain.
@@ -57,7 +58,7 @@ class Choices {
   static std::size_t row_of(Kind kind, Form form) {
     return static_cast<std::size_t>(kind) * forms + static_cast<std::size_t>(form);
   }
-  static std::unique_ptr<Row> make_row();
+  static std::unique_ptr<Row> make_row(std::size_t number);
 
   std::array<std::unique_ptr<Row>, static_cast<std::size_t>(kinds) * forms> rows_;
   std::vector<Due> due_;

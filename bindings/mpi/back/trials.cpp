@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cmath>
 
+#include "base/hash.hpp"
+
 namespace tutti::mpi {
 namespace {
 
@@ -24,10 +26,12 @@ Trials::Turn Trials::next_of_trial() {
   if (place == 0) times_.push_back(0);
   ++calls_;
   due_ = calls_ == 2 * pairs_ * block_;
-  // ABBA: what a block owes to the one before it falls on both sides.
-  const Side side = (block + 1) / 2 % 2 == 0 ? Side::mpi : Side::tutti;
+  const bool first_of_pair = block % 2 == 0;
+  const Side side = mpi_first(static_cast<std::size_t>(block / 2)) == first_of_pair ? Side::mpi : Side::tutti;
   return {side, place > 0 || block_ == 1 ? block : -1};
 }
+
+bool Trials::mpi_first(std::size_t pair) const { return (base::combine(lot_, pair) >> 32 & 1) == 0; }
 
 /// By the interval of the median that holds in 95 of 100 cases, for any distribution: between the order statistics at
 /// n/2 -+ sqrt(n).
@@ -47,8 +51,8 @@ void Trials::decide(int ranks) {
   bool lost = true;
   // The first pair pays for buffers, plans and connections.
   for (std::size_t i = 2; i + 1 < times_.size(); i += 2) {
-    const bool mpi_first = i / 2 % 2 == 0;
-    const std::int64_t by_mpi = times_[mpi_first ? i : i + 1], by_tutti = times_[mpi_first ? i + 1 : i];
+    const bool in_order = mpi_first(i / 2);
+    const std::int64_t by_mpi = times_[in_order ? i : i + 1], by_tutti = times_[in_order ? i + 1 : i];
     gains.push_back(by_mpi - by_tutti);
     lost = lost && by_tutti > beyond_doubt * by_mpi;
   }
@@ -82,6 +86,7 @@ void Trials::conclude(Side side, int ranks, std::span<const std::int64_t> gains)
   left_ = static_cast<std::int64_t>(std::clamp(calls, static_cast<double>(shortest), longest));
   calls_ = 0;
   pairs_ = first;
+  lot_ = base::combine(lot_, static_cast<std::uint64_t>(gains.size()));
   times_.clear();
   agreed_ = 0;
 }

@@ -15,8 +15,10 @@ enum class Side : std::uint8_t { mpi, tutti };
 
 class Trials {
  public:
-  /// `block`: calls in a row by one side. Of several the first is not measured: it pays for the change.
-  explicit Trials(int block = 4) : block_(block) {}
+  /// `block`: calls in a row by one side. Of several the first is not measured: it pays for the change. `lot`: the same
+  /// on all ranks, another for each collective: what one of them costs depends on who served the one before, and two
+  /// whose trials kept step would each be charged with the other.
+  explicit Trials(int block = 4, std::uint64_t lot = 0) : block_(block), lot_(lot) {}
 
   /// Who serves the next call, and where its time belongs: -1 when it need not be measured.
   struct Turn {
@@ -47,11 +49,13 @@ class Trials {
   enum class Verdict : std::uint8_t { open, mpi, tutti };
 
   Turn next_of_trial();
+  bool mpi_first(std::size_t pair) const;
   Verdict verdict(std::span<const std::int64_t> gains) const;
   void conclude(Side side, int ranks, std::span<const std::int64_t> gains);
   double slow_to_fast() const;
 
   int block_;
+  std::uint64_t lot_;
   Side side_ = Side::mpi;
   bool due_ = false;
   std::int64_t left_ = 0;  ///< Calls until trials begin.
