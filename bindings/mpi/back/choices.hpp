@@ -45,6 +45,13 @@ class Choices {
   /// Collective. Throws what an allreduce throws.
   void agree(job::Member& member, int ranks);
 
+  /// The last blocking call, if it was measured. What it saves by leaving early the next call pays for by waiting: both
+  /// belong to it.
+  struct Last {
+    Watched* watched = nullptr;
+    int sample = -1;
+  } last;
+
   /// Requests are completed by any thread; all else is done by the one that makes the communicator's next call.
   std::mutex lock;
 

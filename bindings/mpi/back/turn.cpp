@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "turn.hpp"
 
+#include <utility>
+
 namespace tutti::mpi {
 
 void Turn::take() {
@@ -17,6 +19,12 @@ void Turn::take() {
 }
 
 void Turn::note(std::int64_t elapsed) {
+  if (follows_measured()) {
+    const auto [before, sample] = std::exchange(with_->choices->last, {});
+    before->trials.measured(sample, elapsed);
+  }
+  if (sample_ >= 0 && nature_.form == Form::blocking && !watched_->trials.due())
+    with_->choices->last = {watched_, sample_};
   if (sample_ >= 0) {
     std::unique_lock<std::mutex> guard;
     if (nature_.form == Form::starting) guard = std::unique_lock(with_->choices->lock);

@@ -29,7 +29,7 @@ class Turn {
       with_ = with;
       take();
     }
-    if (sample_ >= 0 || report::wanted) start_ = nanoseconds();
+    if (sample_ >= 0 || follows_measured() || report::wanted) start_ = nanoseconds();
   }
 
   bool by_tutti() const { return side_ == Side::tutti; }
@@ -48,6 +48,9 @@ class Turn {
   }
 
  private:
+  bool follows_measured() const {
+    return with_ != nullptr && nature_.form == Form::blocking && with_->choices->last.watched != nullptr;
+  }
   void take();
   void note(std::int64_t elapsed);
 
