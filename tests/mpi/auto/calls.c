@@ -1,5 +1,6 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* calls N: as many reductions of each form, every result checked; barriers in between, and one of each rank alone. Prints how many were wrong. */
+/* calls N: as many reductions of each form, every result checked; barriers in between, and one of each rank alone.
+ * Prints how many were wrong. */
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
