@@ -12,8 +12,6 @@ namespace {
 /// From here on each call is measured: what it owes to the one before it is small.
 constexpr Count large = 64 << 10;
 
-Count smallest_of(int of_class) { return of_class < 2 ? 0 : Count{1} << (of_class - 2); }
-
 }  // namespace
 
 int size_class(Count bytes) {

@@ -20,6 +20,8 @@ constexpr int forms = 2;
 /// Sizes are told apart by powers of two; 0: not known alike on all ranks, 1: no bytes.
 constexpr int size_classes = 48;
 int size_class(Count bytes);
+/// The fewest bytes of a class.
+constexpr Count smallest_of(int size_class) { return size_class < 2 ? 0 : Count{1} << (size_class - 2); }
 
 /// One collective in one form at one size.
 struct Watched {

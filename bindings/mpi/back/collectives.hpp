@@ -276,16 +276,8 @@ struct ReduceScatter {
 };
 
 /// Collectives along edges: of communicators with neighbours.
-struct Edges {
+struct Edges : Plain {
   static constexpr bool along_edges = true;
-  template <class... Arguments>
-  static bool covered(const Arguments&...) {
-    return true;
-  }
-  template <class... Arguments>
-  static Count size(const Place&, const Arguments&...) {
-    return Sizes::unknown;
-  }
 };
 
 /// Counts agree along each edge, and need not elsewhere: a rank without destinations may name any. So these two are

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/log.hpp"
+#include "blocking.hpp"
 #include "edges.hpp"
 #include "host.hpp"
 #include "real.hpp"
@@ -64,10 +65,7 @@ struct News {
 template <class Start>
 bool complete(const Start& start) {
   MPI_Request request = MPI_REQUEST_NULL;
-  if (start(&request) != MPI_SUCCESS) return false;
-  int done = 0;
-  wait_until([&] { return real.Test(&request, &done, MPI_STATUS_IGNORE) != MPI_SUCCESS || done != 0; });
-  return done != 0;
+  return start(&request) == MPI_SUCCESS && blocking::finish(request, MPI_STATUS_IGNORE) == MPI_SUCCESS;
 }
 
 engine::Membership made_for_starting(engine::Membership made) {

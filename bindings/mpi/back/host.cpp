@@ -103,9 +103,9 @@ Host* Host::get() { return the_host; }
 
 void Host::poll() {
   if (!report::wanted) return awaited.look();
-  const std::int64_t start = nanoseconds();
+  const std::uint64_t start = base::now();
   awaited.look();
-  report::visited(nanoseconds() - start);
+  report::visited(since(start));
 }
 
 /// The segment: made by the first rank, handed to the others. The same answer on all ranks.

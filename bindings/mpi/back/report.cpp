@@ -39,8 +39,7 @@ constexpr std::array<std::string_view, reasons> why{"of one rank", "between host
 
 std::string size_name(int size_class) {
   if (size_class == 0) return "any";
-  if (size_class == 1) return "0";
-  const std::int64_t least = std::int64_t{1} << (size_class - 2);
+  const Count least = smallest_of(size_class);
   if (least >= 1 << 20) return std::to_string(least >> 20) + "M";
   return least >= 1024 ? std::to_string(least >> 10) + "K" : std::to_string(least);
 }

@@ -54,12 +54,12 @@ Stopwatch::Stopwatch(std::span<MPI_Request> requests) : requests_(requests), bef
     before_[i] = measured ? requests[i] : MPI_REQUEST_NULL;
     measured_ += measured ? 1 : 0;
   }
-  start_ = nanoseconds();
+  start_ = base::now();
 }
 
 Stopwatch::~Stopwatch() {
   if (measured_ == 0) return;
-  const std::int64_t each = (nanoseconds() - start_) / measured_;
+  const std::int64_t each = since(start_) / measured_;
   const std::lock_guard guard(table().lock);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (before_[i] == MPI_REQUEST_NULL) continue;

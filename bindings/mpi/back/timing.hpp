@@ -3,20 +3,18 @@
 #pragma once
 
 #include <atomic>
-#include <chrono>
 #include <memory>
 #include <span>
 #include <vector>
 
 #include "abi.hpp"
+#include "base/clock.hpp"
 #include "choices.hpp"
 
 namespace tutti::mpi {
 
-inline std::int64_t nanoseconds() {
-  return std::chrono::duration_cast<std::chrono::nanoseconds>(std::chrono::steady_clock::now().time_since_epoch())
-      .count();
-}
+/// Nanoseconds from `start`, by the one clock.
+inline std::int64_t since(std::uint64_t start) { return static_cast<std::int64_t>(base::now() - start); }
 
 /// Where the time that a request takes belongs.
 struct Charge {
@@ -45,7 +43,7 @@ class Stopwatch {
  private:
   std::span<MPI_Request> requests_;
   std::vector<MPI_Request> before_;  ///< The measured ones; others are null.
-  std::int64_t start_ = 0;
+  std::uint64_t start_ = 0;
   std::int64_t measured_ = 0;
 };
 

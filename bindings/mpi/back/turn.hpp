@@ -29,20 +29,20 @@ class Turn {
       with_ = with;
       take();
     }
-    if (sample_ >= 0 || follows_measured() || report::wanted) start_ = nanoseconds();
+    if (sample_ >= 0 || follows_measured() || report::wanted) start_ = base::now();
   }
 
   bool by_tutti() const { return side_ == Side::tutti; }
 
   /// The blocking call has ended. Lets the ranks agree on trials. Throws what an allreduce throws.
   void end() {
-    if (start_ != 0) note(nanoseconds() - start_);
+    if (start_ != 0) note(since(start_));
     if (with_ != nullptr && with_->choices->due()) with_->choices->agree(*with_->member, with_->place.size);
   }
   /// The call has started an operation: what it costs until it is complete is measured.
   void started(MPI_Request request) {
     if (start_ == 0) return;
-    note(nanoseconds() - start_);
+    note(since(start_));
     time_request(request, {sample_ >= 0 ? with_->choices : nullptr, watched_, sample_, nature_.kind, side_,
                            size_class(nature_.bytes)});
   }
@@ -59,7 +59,7 @@ class Turn {
   Watched* watched_ = nullptr;
   Side side_ = Side::mpi;
   int sample_ = -1;
-  std::int64_t start_ = 0;
+  std::uint64_t start_ = 0;
 };
 
 }  // namespace tutti::mpi
