@@ -45,7 +45,7 @@ constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
 constexpr int probe_yields = 8;
-constexpr std::uint64_t between_visits = 20'000;             // a visit costs up to 1 us
+constexpr std::uint64_t between_visits = 20'000;  // a visit costs up to 1 us
 constexpr std::uint64_t short_sleep = 1'000'000, patient_sleep = 10'000'000, patient_after = 1'000'000'000;
 constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
 

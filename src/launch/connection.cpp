@@ -58,9 +58,7 @@ Parsed Connection::next() {
   return parsed;
 }
 
-void Connection::send(const Message& message, int attached) {
-  output_.push_back({serialise(message), attached});
-}
+void Connection::send(const Message& message, int attached) { output_.push_back({serialise(message), attached}); }
 
 bool Connection::flush() {
   while (!output_.empty()) {

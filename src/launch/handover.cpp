@@ -25,7 +25,10 @@ constexpr std::size_t most_strangers = 64;
 class Reception {
  public:
   Reception(const host::Segment& segment, const Secret& secret)
-      : segment_(segment), secret_(secret), served_(static_cast<std::size_t>(segment.size())), missing_(segment.size() - 1) {}
+      : segment_(segment),
+        secret_(secret),
+        served_(static_cast<std::size_t>(segment.size())),
+        missing_(segment.size() - 1) {}
 
   int missing() const { return missing_; }
 

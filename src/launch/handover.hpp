@@ -19,8 +19,8 @@ class Handover {
   /// Throws Error (system).
   Handover(const host::Segment& segment, const Secret& secret);
 
-  /// Gives the segment to all other ranks, each once; whoever does not know the secret, is another user or speaks another
-  /// version is refused and costs no more than time. Returns the ranks that did not come in time.
+  /// Gives the segment to all other ranks, each once; whoever does not know the secret, is another user or speaks
+  /// another version is refused and costs no more than time. Returns the ranks that did not come in time.
   int serve(std::chrono::nanoseconds patience);
 
  private:

@@ -58,7 +58,7 @@ int run(int count, char** arguments) {
       {"run", tutti::command::add_run(program)},         {"info", tutti::command::add_info(program)},
       {"plan", tutti::command::add_plan(program)},       {"why", tutti::command::add_why(program)},
       {"bench", tutti::command::add_bench(program)},     {"tune", tutti::command::add_tune(program)},
-      {"explain", tutti::command::add_explain(program)},   {"mpi", tutti::command::add_mpi(program)},
+      {"explain", tutti::command::add_explain(program)}, {"mpi", tutti::command::add_mpi(program)},
   };
   try {
     program.parse(count, arguments);
