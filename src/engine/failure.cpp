@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <functional>
 #include <mutex>
 #include <string>
 #include <utility>
@@ -70,9 +71,10 @@ void Channel::find_lost_blockers(Operation& operation) {
                .process(who_.world[static_cast<std::size_t>(other)])
                .life.load(std::memory_order_acquire) == Life::left;
   };
-  std::vector<Rank> before;
-  operation.blockers(before);
-  if (std::none_of(before.begin(), before.end(), gone)) return;
+  std::vector<Rank> lost;
+  operation.blockers(lost);
+  std::erase_if(lost, std::not_fn(gone));
+  if (lost.empty()) return;
   {
     const std::lock_guard lock(engine_.transport_lock());
     engine_.transport().progress();
@@ -81,8 +83,9 @@ void Channel::find_lost_blockers(Operation& operation) {
   if (operation.finished() || broken_) return;
   std::vector<Rank> after;
   operation.blockers(after);
+  // Whoever left during the advance may have given it as well: the next inspection looks at that one.
   for (const Rank other : after)
-    if (gone(other) && std::find(before.begin(), before.end(), other) != before.end())
+    if (std::find(lost.begin(), lost.end(), other) != lost.end())
       return peer_gone(other, "has ended without taking part");
 }
 
