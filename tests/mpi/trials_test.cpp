@@ -170,5 +170,44 @@ TEST(Trials, calls_before_the_agreement_go_as_before) {
   EXPECT_FALSE(trials.due());
 }
 
+/// One call of one of several collectives that are tried on one stage; whether it was part of a trial.
+bool call_on(Stage& stage, Trials& trials, const Cost& cost, int call) {
+  if (!trials.resting() && !stage.admits(trials)) return false;
+  const bool tried = !trials.resting();
+  const Trials::Turn turn = trials.next();
+  if (turn.sample >= 0) trials.measured(turn.sample, cost(turn.side, call));
+  if (trials.due()) trials.decide(1);
+  return tried;
+}
+
+TEST(Stage, trials_wait_for_one_another) {
+  Stage stage;
+  std::vector<Trials> trials{Trials(4, 1), Trials(4, 2), Trials(1, 3)};
+  const Cost cost = [](Side side, int) { return side == Side::mpi ? 1500 : 1000; };
+  std::vector<int> order;  // who was tried, each once for all its calls in a row
+  for (int call = 0; call < 400; ++call)
+    for (int which = 0; which < 3; ++which)
+      if (call_on(stage, trials[static_cast<std::size_t>(which)], cost, call) &&
+          (order.empty() || order.back() != which))
+        order.push_back(which);
+  EXPECT_EQ(order, (std::vector{0, 1, 2}));
+  for (const Trials& one : trials) EXPECT_EQ(one.side(), Side::tutti);
+}
+
+TEST(Stage, what_is_called_no_more_gives_way) {
+  Stage stage;
+  Trials once, often;
+  const Cost cost = [](Side side, int) { return side == Side::mpi ? 1500 : 1000; };
+  EXPECT_TRUE(call_on(stage, once, cost, 0));
+  int waited = 0;
+  while (!call_on(stage, often, cost, waited)) ++waited;
+  EXPECT_GT(waited, 10) << "calls of another in between are no reason";
+  EXPECT_LT(waited, 1000);
+  for (int call = 0; call < 100; ++call) call_on(stage, often, cost, call);
+  EXPECT_EQ(often.side(), Side::tutti);
+  for (int call = 0; call < 100; ++call) call_on(stage, once, cost, call);
+  EXPECT_EQ(once.side(), Side::tutti) << "it goes on where it was";
+}
+
 }  // namespace
 }  // namespace tutti::mpi

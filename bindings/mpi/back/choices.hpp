@@ -41,6 +41,12 @@ class Choices {
   /// Whether a trial of that collective at that size has shown a gain.
   bool gains(Kind kind, Count bytes);
 
+  /// Who serves a call of these, and where its time belongs.
+  Trials::Turn next(Trials& trials, Form form) {
+    const bool goes_on = trials.resting() || stages_[static_cast<std::size_t>(form)].admits(trials);
+    return goes_on ? trials.next() : Trials::Turn{trials.side(), -1};
+  }
+
   /// The ranks shall add up what these trials have measured, in the next blocking collective that all of them make.
   void wait_for_agreement(Watched& watched) { due_.push_back({&watched, 0, 0}); }
   bool due() const { return !due_.empty(); }
@@ -71,6 +77,7 @@ class Choices {
 
   std::array<std::unique_ptr<Row>, static_cast<std::size_t>(kinds) * forms> rows_;
   std::vector<Due> due_;
+  std::array<Stage, forms> stages_;  ///< Programs may mix the forms in another order on each rank.
 };
 
 }  // namespace tutti::mpi

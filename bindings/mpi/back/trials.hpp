@@ -40,6 +40,8 @@ class Trials {
   /// `times` are sums over all ranks now. The same on all ranks, and so is what comes of it.
   void decide(int ranks);
 
+  /// Between trials: calls go by `side`, and are counted.
+  bool resting() const { return left_ > 0; }
   /// Who serves it between trials.
   Side side() const { return side_; }
   /// What Tutti saves in one call on each rank, by the last trials; negative: costs.
@@ -67,6 +69,24 @@ class Trials {
   std::size_t agreed_ = 0;           ///< The first of them are sums over all ranks.
 
   static constexpr int first = 2, last = 64;
+};
+
+/// Several trials of one program take place one after another: what a collective costs depends on who serves its
+/// neighbours, so that what is found for one holds only while they stay as they are.
+class Stage {
+ public:
+  /// Whether these go on with this call. The same on all ranks, which make the same calls in the same order.
+  bool admits(const Trials& trials) {
+    if (on_ != &trials && on_ != nullptr && !on_->resting() && ++passed_ <= patience) return false;
+    on_ = &trials;
+    passed_ = 0;
+    return true;
+  }
+
+ private:
+  const Trials* on_ = nullptr;
+  int passed_ = 0;                     ///< Calls of others that wait, since the last one of `on_`.
+  static constexpr int patience = 64;  ///< Some are never called again.
 };
 
 }  // namespace tutti::mpi

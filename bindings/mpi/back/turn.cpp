@@ -11,7 +11,7 @@ void Turn::take() {
   std::unique_lock<std::mutex> guard;
   if (nature_.form == Form::starting) guard = std::unique_lock(with_->choices->lock);
   const bool was_due = watched_->trials.due();
-  const Trials::Turn turn = watched_->trials.next();
+  const Trials::Turn turn = with_->choices->next(watched_->trials, nature_.form);
   side_ = turn.side;
   sample_ = turn.sample;
   if (sample_ >= 0 && nature_.form == Form::starting) ++watched_->open;
