@@ -149,9 +149,10 @@ bool Channel::finish_soon(Operation& operation) {
                     operation.phase_.load(std::memory_order_relaxed) == Phase::done &&
                     operation.references_.load(std::memory_order_relaxed) == 2;
   std::shared_ptr<Channel> keep;  // given up when the lock has been
+  std::shared_ptr<const Bound> keep_bound;
   if (gone) {
     keep = std::move(operation.keep_);
-    operation.keep_bound_.reset();
+    keep_bound = std::move(operation.keep_bound_);
     operation.event_.reset();
     settle_alone(operation);
   }
