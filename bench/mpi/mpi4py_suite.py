@@ -30,7 +30,8 @@ def bad_tests(mpi, tests, ranks, policy, chosen):
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
     command = [*INTO_FILES, folder / "rank", mpi4.python(mpi), tests / "main.py", "-v", *chosen.options]
-    mpi_jobs.run(mpi, ranks, command, policy=policy, timeout=chosen.limit, environment=YIELDING, cwd=tests.parent)
+    how = {"hosts": chosen.hosts if policy != "bare" else 1, "timeout": chosen.limit, "environment": YIELDING}
+    mpi_jobs.run(mpi, ranks, command, policy=policy, cwd=tests.parent, **how)
     texts = [file.read_text(errors="replace") for file in sorted(folder.iterdir())]
     ended = [ENDED.search(text) is not None for text in texts]
     bad = {f"{case} {more}".strip() for text in texts for case, more in BAD.findall(text)}
@@ -41,6 +42,7 @@ def main():
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--mpi", nargs="+", default=["openmpi", "mpich"], choices=["openmpi", "mpich", "impi"])
     parser.add_argument("--ranks", nargs="+", type=int, default=[1, 2, 3, 4])
+    parser.add_argument("--hosts", type=int, default=1, help="that the ranks take themselves to be on")
     parser.add_argument("--policy", default="always", choices=("auto", "always", "never"))
     parser.add_argument("--work", type=pathlib.Path, default=mpi_jobs.WORK / "mpi4py", help="a folder for the sources")
     parser.add_argument("--limit", type=int, default=1500, help="seconds that one run may take")

@@ -32,7 +32,8 @@ std::uint32_t current_generation() {
 
 Engine::Engine(const Setup& setup)
     : setup_(setup),
-      waiting_(*setup.segment, setup.world_rank, setup.cores, setup.segment->size(), setup.scheduler),
+      waiting_(*setup.segment, setup.world_rank, setup.cores,
+               setup.ranks_on_host > 0 ? setup.ranks_on_host : setup.segment->size(), setup.scheduler),
       process_(current_generation()) {}
 
 Engine::~Engine() { leave(); }

@@ -29,6 +29,7 @@ struct Setup {
   host::Scheduler* scheduler = nullptr;
   /// Names a Description's algorithm in messages; may be null.
   std::string_view (*algorithm_name)(std::int32_t) = nullptr;
+  int ranks_on_host = 0;  ///< That share the cores; 0: all of the segment.
 };
 
 class Engine {

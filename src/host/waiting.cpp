@@ -46,8 +46,7 @@ constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000,
 constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
 constexpr int probe_yields = 8;
 constexpr std::uint64_t between_visits = 20'000;  // a visit costs up to 1 us
-constexpr std::uint64_t short_sleep = 1'000'000, patient_sleep = 10'000'000, patient_after = 1'000'000'000;
-constexpr std::uint32_t scheduled_tick = 64;  // yields, in case the scheduler's clock stands still
+constexpr std::uint32_t scheduled_tick = 64;      // yields, in case the scheduler's clock stands still
 
 std::string describe(const Policy& policy, int cores, int ranks) {
   std::string text = std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(cores) +
@@ -170,10 +169,8 @@ bool Waiting::Round::sleep(std::uint64_t until) {
   return due(after, until) || result == EINTR;
 }
 
-/// A companion cannot ring: it is looked after between short sleeps, and less often when the wait has become long.
 std::uint64_t Waiting::Round::longest_sleep(std::uint64_t now) const {
-  if (companion_ == nullptr) return tick_length;
-  return now - started_ < patient_after ? short_sleep : patient_sleep;
+  return companion_ == nullptr ? tick_length : std::min(tick_length, companion_->longest_sleep(now - started_));
 }
 
 bool Waiting::Round::due(std::uint64_t now, std::uint64_t until) {

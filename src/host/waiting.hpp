@@ -35,6 +35,10 @@ class Companion {
   virtual ~Companion() = default;
   /// Moves it on a little. Called by the waiting thread.
   virtual void visit() noexcept = 0;
+  /// How long a thread that has waited so long (nanoseconds) may sleep at a time: this cannot ring.
+  virtual std::uint64_t longest_sleep(std::uint64_t waited) const {
+    return waited < 1'000'000'000 ? 1'000'000 : 10'000'000;
+  }
 };
 
 /// Something to do instead of going to the operating system: the deterministic scheduler of inproc switches to another

@@ -6,15 +6,38 @@
 
 namespace tutti::job {
 
-std::shared_ptr<Member> make_process_world(const Process& process) {
-  const bool alone = process.segment->size() == 1;
+namespace {
+
+Place place_of(const Process& process) {
   Place place;
-  place.engine = {process.segment, process.rank, process.cores, alone, nullptr, &algorithm_name};
+  place.engine.segment = process.segment;
+  place.engine.world_rank = process.rank;
+  place.engine.cores = process.cores;
+  place.engine.algorithm_name = &algorithm_name;
   place.table = std::make_shared<const tune::Table>(
       tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard()));
   place.algorithms = process.algorithms;
   place.source = process.table;
   place.timeout = process.timeout;
+  return place;
+}
+
+}  // namespace
+
+std::shared_ptr<Member> make_world_apart(const Process& process, int ranks_on_host,
+                                         std::unique_ptr<transport::Transport> transport) {
+  Place place = place_of(process);
+  place.engine.ranks_on_host = ranks_on_host;
+  place.boards = false;
+  const auto runtime = std::make_shared<Runtime>(std::move(place));
+  runtime->engine().use(std::move(transport));
+  return make_world(runtime, 0);
+}
+
+std::shared_ptr<Member> make_process_world(const Process& process) {
+  const bool alone = process.segment->size() == 1;
+  Place place = place_of(process);
+  place.engine.direct = alone;
   const auto runtime = std::make_shared<Runtime>(std::move(place));
   engine::Engine& engine = runtime->engine();
   if (alone) {

@@ -153,4 +153,9 @@ struct Process {
 /// The world of a real process. Collective: all ranks of the segment call it.
 std::shared_ptr<Member> make_process_world(const Process& process);
 
+/// A world of processes that share no memory: all that they say to each other goes through this transport. `segment` is
+/// this process's own; `ranks_on_host`: how many share the cores. Does not communicate.
+std::shared_ptr<Member> make_world_apart(const Process& process, int ranks_on_host,
+                                         std::unique_ptr<transport::Transport> transport);
+
 }  // namespace tutti::job

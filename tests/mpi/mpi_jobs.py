@@ -14,6 +14,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 WORK = pathlib.Path(os.environ.get("TUTTI_BUILD") or mpis.ROOT / "build/ci").resolve()
 DROP_IN = WORK / "lib/libtutti-mpi.so"
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wno-stringop-overread", "-Wno-stringop-overflow")
+CPP_FLAGS = ("-std=c++20", "-g", "-O1", "-Wall", f"-I{mpis.ROOT}/src", f"-I{mpis.ROOT}/include")
 FORTRAN_FLAGS = ("-O1", "-fallow-argument-mismatch")  # mpif.h has no interfaces
 POLICIES = ("bare", "auto", "always", "never")
 
@@ -32,22 +33,22 @@ class Done:
         return self.out
 
 
-def compile_program(mpi, sources, *flags, shared=False):
+def compile_program(mpi, sources, *flags, shared=False, libraries=()):
     """A program of these sources for an MPI library, made again when they or the words have changed."""
     sources = [pathlib.Path(source) for source in sources]
-    language = "c" if sources[0].suffix == ".c" else "fortran"
+    language = {".c": "c", ".cpp": "c++"}.get(sources[0].suffix, "fortran")
     front, back = mpi.compile_words(language)
-    words = [*front, *(C_FLAGS if language == "c" else FORTRAN_FLAGS), *flags]
+    words = [*front, *{"c": C_FLAGS, "c++": CPP_FLAGS, "fortran": FORTRAN_FLAGS}[language], *flags]
     words += ["-shared", "-fPIC"] if shared else []
-    near = sorted({*sources, *(path for source in sources for path in source.parent.glob("*.h"))})
-    texts = [path.read_bytes() for path in near] + [repr((words, back)).encode()]
+    near = sorted({*sources, *(path for source in sources for path in source.parent.glob("*.h*"))})
+    texts = [path.read_bytes() for path in near] + [repr((words, back, libraries)).encode()]
     digest = hashlib.sha256(b"".join(texts)).hexdigest()[:16]
     folder = WORK / "tests-mpi" / mpi.name
     program = folder / f"{sources[0].stem}-{digest}{'.so' if shared else ''}"
     if not program.exists():
         folder.mkdir(parents=True, exist_ok=True)
         made = subprocess.run(
-            [*words, "-o", f"{program}.new", *map(str, sources), *back, "-lm"],
+            [*words, "-o", f"{program}.new", *map(str, sources), *back, *libraries, "-lm"],
             cwd=folder,
             capture_output=True,
             text=True,
@@ -71,9 +72,14 @@ def environment_of(mpi, policy, more=None, preload=()):
     return {**made, **mpi.environment, **(more or {})}
 
 
-def run(mpi, ranks, command, policy="bare", timeout=60, environment=None, preload=(), cwd=None):
-    """Runs a command on so many ranks. What takes too long is ended through its launcher, which ends the ranks."""
-    words = [*mpi.launch_words(ranks), *map(str, command)]
+# Ranks are dealt to hosts in turn.
+ON_HOSTS = ("sh", "-c", 'TUTTI_HOST=$((${OMPI_COMM_WORLD_RANK:-$PMI_RANK} % $0)) exec "$@"')
+
+
+def run(mpi, ranks, command, policy="bare", timeout=60, environment=None, preload=(), cwd=None, hosts=1):
+    """Runs a command on so many ranks, which take themselves for processes of several hosts. What takes too long is
+    ended through its launcher, which ends the ranks."""
+    words = [*mpi.launch_words(ranks), *(map(str, (*ON_HOSTS, hosts)) if hosts > 1 else ()), *map(str, command)]
     env = environment_of(mpi, policy, environment, preload)
     with subprocess.Popen(
         words, env=env, cwd=cwd, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, errors="replace"

@@ -57,6 +57,7 @@ bool has_gpu_runtime() {
 
 /// What the first rank of a communicator tells the others.
 struct News {
+  bool possible = false;
   std::uint64_t context = 0;
   host::Offset board = 0, starting_board = 0;
 };
@@ -74,24 +75,34 @@ engine::Membership made_for_starting(engine::Membership made) {
   return made;
 }
 
+/// Whose group a communicator's becomes a part of.
+struct Home {
+  std::shared_ptr<job::Member> world;
+  std::vector<Rank> ranks;  ///< There; none: the communicator is the MPI's.
+  bool has_starting = true;
+};
+
 /// Both groups of a communicator, or none.
-void add_members(Host& host, Communicator& to, engine::Membership made) {
+void add_members(const Home& home, Communicator& to, engine::Membership made) {
   static std::atomic<std::uint64_t> made_here{0};  // relaxed: only has to differ from call to call
   News news;
   if (made.rank == 0) {
     const std::uint64_t own = made_here.fetch_add(1, std::memory_order_relaxed) << 16 | 0x6d70;
     news.context = made.context =
-        base::combine(base::combine(host.member()->who().context, own), static_cast<std::uint64_t>(made.world.front()));
+        base::combine(base::combine(home.world->who().context, own), static_cast<std::uint64_t>(made.world.front()));
     try {
-      news.starting_board = host.member()->make_board(made_for_starting(made));
-      news.board = host.member()->make_board(made);
+      if (home.world->runtime().place().boards) {
+        news.starting_board = home.world->make_board(made_for_starting(made));
+        news.board = home.world->make_board(made);
+      }
+      news.possible = true;
     } catch (const Error& error) {
       base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
     }
   }
   if (!complete(
           [&](MPI_Request* request) { return real.Ibcast(&news, sizeof news, MPI_BYTE, 0, to.handle, request); }) ||
-      news.board == 0) {
+      !news.possible) {
     report::passed_on(report::Reason::no_memory);
     return;
   }
@@ -99,23 +110,26 @@ void add_members(Host& host, Communicator& to, engine::Membership made) {
   engine::Membership starting = made_for_starting(made);
   starting.board = news.starting_board;
   made.board = news.board;
-  to.member = std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(made));
-  to.starting = std::make_shared<job::Member>(host.member()->shared_runtime(), std::move(starting));
+  to.member = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(made));
+  if (home.has_starting) to.starting = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(starting));
 }
 
-/// The host's ranks of a communicator that Tutti can serve: all of one host, more than one, no GPU in any.
-std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
+/// Where Tutti can serve a communicator of more than one rank, no GPU in any: on its host, or between hosts.
+Home home_of(const Host& host, MPI_Comm comm, int size) {
+  enum : int { nowhere, between, here };
   MPI_Group group = MPI_GROUP_NULL;
-  std::vector<Rank> ranks;
+  std::vector<Rank> ranks, ranks_apart;
   if (real.Comm_group(comm, &group) == MPI_SUCCESS) {
     ranks = host.ranks_of(group, size);
+    ranks_apart = host.ranks_apart(group, size);
     real.Group_free(&group);
   }
   const bool gpu = has_gpu_runtime();
-  int mine = ranks.empty() || gpu ? 0 : 1, all = 0;
-  const bool agreed =
-      complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); });
-  if (agreed && all != 0) return ranks;
+  int mine = gpu ? nowhere : !ranks.empty() ? here : !ranks_apart.empty() ? between : nowhere, all = nowhere;
+  if (!complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); }))
+    return {};
+  if (all == here) return {host.member(), std::move(ranks)};
+  if (all == between) return {host.apart(), std::move(ranks_apart), host.has_threads()};
   if (gpu)
     report::passed_on(report::Reason::gpu);
   else if (ranks.empty())
@@ -126,7 +140,7 @@ std::vector<Rank> servable(Host& host, MPI_Comm comm, int size) {
 void add_neighbors(Communicator& made) {
   try {
     made.member = with_edges(Group(made.member), made.handle).member();
-    made.starting = with_edges(Group(made.starting), made.handle).member();
+    if (made.starting != nullptr) made.starting = with_edges(Group(made.starting), made.handle).member();
     if (const job::Topology* topology = made.member->topology()) {
       made.place.has_neighbors = true;
       made.place.sources = static_cast<int>(topology->neighbors.sources.size());
@@ -157,9 +171,10 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
   }
   engine::Membership who;
   who.rank = rank;
-  who.world = servable(*host, comm, size);
+  const Home home = home_of(*host, comm, size);
+  who.world = home.ranks;
   who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
-  if (!who.world.empty()) add_members(*host, *made, std::move(who));
+  if (!home.ranks.empty()) add_members(home, *made, std::move(who));
   if (made->member == nullptr) return made;
   add_neighbors(*made);
   made->choices = std::make_shared<Choices>();

@@ -15,7 +15,7 @@ struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   std::shared_ptr<job::Member> member;  ///< nullptr: everything is the MPI's.
   /// For I-collectives and persistent ones. They never match blocking ones (MPI 4.1, 6.12), and programs that start
-  /// them before a blocking one on some ranks and behind it on others run on every MPI.
+  /// them before a blocking one on some ranks and behind it on others run on every MPI. nullptr: the MPI has them.
   std::shared_ptr<job::Member> starting;
   std::shared_ptr<Choices> choices;  ///< There with a member.
   Place place;

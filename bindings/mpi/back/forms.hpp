@@ -48,7 +48,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   static int starting(Arguments... arguments, MPI_Comm comm, MPI_Request* request) noexcept {
     Communicator* with = known(comm);
-    Turn turn(with, covered(with, arguments...), nature(with, Form::starting, arguments...));
+    Turn turn(with, starts(with) && covered(with, arguments...), nature(with, Form::starting, arguments...));
     try {
       Described described(with, turn.by_tutti(), arguments...);
       const int code = described.call == nullptr
@@ -65,7 +65,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   static int preparing(Arguments... arguments, MPI_Comm comm, MPI_Info info, MPI_Request* request) noexcept {
     Communicator* with = known(comm);
     try {
-      const bool by_tutti = covered(with, arguments...) && prefers_tutti(*with, arguments...);
+      const bool by_tutti = starts(with) && covered(with, arguments...) && prefers_tutti(*with, arguments...);
       Described described(with, by_tutti, arguments...);
       const auto own = described.call == nullptr ? nullptr : apart(*with->starting);
       return own == nullptr ? real_preparing(arguments..., comm, info, request)
@@ -104,6 +104,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
     return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
            (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...) && !revoked(*with);
   }
+  static bool starts(const Communicator* with) { return with != nullptr && with->starting != nullptr; }
   static Nature nature(const Communicator* with, Form form, Arguments... arguments) {
     return {C::kind, form, with != nullptr && Turn::needs_size(C::kind) ? C::size(with->place, arguments...) : -1};
   }

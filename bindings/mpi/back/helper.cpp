@@ -26,7 +26,7 @@ Helper::Helper() noexcept {
   const std::lock_guard guard(users().lock);
   if (users().count++ > 0) return;
   try {
-    Host::get()->engine().start_progress_thread();
+    for (engine::Engine* engine : Host::get()->engines_for_threads()) engine->start_progress_thread();
   } catch (const Error& error) {
     base::log(error.what());
   }
@@ -34,7 +34,8 @@ Helper::Helper() noexcept {
 
 Helper::~Helper() {
   const std::lock_guard guard(users().lock);
-  if (--users().count == 0) Host::get()->engine().stop_progress_thread();
+  if (--users().count > 0) return;
+  for (engine::Engine* engine : Host::get()->engines_for_threads()) engine->stop_progress_thread();
 }
 
 }  // namespace tutti::mpi

@@ -3,13 +3,18 @@
 
 #include <sched.h>
 
+#include <algorithm>
 #include <array>
 #include <chrono>
+#include <climits>
 #include <cstring>
+#include <functional>
+#include <numeric>
 #include <optional>
 #include <vector>
 
 #include "base/log.hpp"
+#include "carrier.hpp"
 #include "host/topology.hpp"
 #include "job/machine.hpp"
 #include "job/offer.hpp"
@@ -53,9 +58,23 @@ struct News {
   launch::Secret secret;
 };
 
-/// The MPI, while this process waits in Tutti.
+/// The MPI, while this process waits for others of its host.
 struct Polling final : host::Companion {
-  void visit() noexcept override { Host::poll(); }
+  void visit() noexcept override {
+    Host::poll();
+    const Host* host = Host::get();
+    Rank awaited = -1;
+    if (host != nullptr && host->apart() != nullptr) host->apart()->runtime().engine().progress(awaited);
+  }
+};
+
+/// What is open inside the host, while this process waits for others elsewhere. Their messages cannot wake it: it
+/// sleeps for a small part of what it has waited already.
+struct Listening final : host::Companion {
+  void visit() noexcept override { progress(); }
+  std::uint64_t longest_sleep(std::uint64_t waited) const override {
+    return std::clamp<std::uint64_t>(waited / 16, 20'000, 1'000'000);
+  }
 };
 
 bool all_agree(MPI_Comm comm, bool mine) {
@@ -79,15 +98,15 @@ int shared_cores(MPI_Comm comm) {
   return std::max(cores, 1);
 }
 
-/// Rank 0's selection holds for all.
-job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source, host::Segment& segment) {
+/// Rank 0's selection holds for all. A segment gets a board.
+job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source, host::Segment* segment) {
   job::Offer offer;
   if (rank == 0) {
     if (const char* algorithms = std::getenv("TUTTI_ALGORITHMS")) offer.algorithms = algorithms;
     tune::lines_of(offer.algorithms);
     offer.lines = source.lines;
     offer.table = source.name;
-    offer.board = job::make_world_board(segment);
+    if (segment != nullptr) offer.board = job::make_world_board(*segment);
   }
   std::vector<std::byte> bytes = offer.pack();
   auto length = static_cast<int>(bytes.size());
@@ -139,12 +158,22 @@ bool Host::enter() {
   return all_agree(comm_, entered);
 }
 
-void Host::share(MPI_Comm comm) {
-  if (real.Comm_split_type(comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &comm_) != MPI_SUCCESS) return;
+/// Ranks of one host are those that may share memory, and that have the same TUTTI_HOST.
+void Host::find_neighbors() {
+  MPI_Comm here = MPI_COMM_NULL;
+  if (real.Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &here) != MPI_SUCCESS) return;
+  const char* name = std::getenv("TUTTI_HOST");
+  const std::size_t hash = std::hash<std::string_view>()(name == nullptr ? "" : name);
+  real.Comm_split(here, static_cast<int>(hash & INT_MAX), 0, &comm_);
+  real.Comm_free(&here);
   int rank = 0;
   real.Comm_rank(comm_, &rank);
   real.Comm_size(comm_, &size_);
+  real.Comm_size(MPI_COMM_WORLD, &job_size_);
   rank_ = rank;
+}
+
+void Host::share() {
   if (size_ == 1) {
     why_ = "there is one rank on this host";
     return;
@@ -152,8 +181,8 @@ void Host::share(MPI_Comm comm) {
   if (!enter()) return;
   const int cores = shared_cores(comm_);
   const tune::Source source = tune::find_table(job::this_machine(cores));
+  const job::Offer offer = agreed_offer(comm_, rank_, source, segment_.get());
   job::Process process;
-  const job::Offer offer = agreed_offer(comm_, rank_, source, *segment_);
   process.segment = segment_;
   process.rank = rank_;
   process.board = offer.board;
@@ -163,8 +192,39 @@ void Host::share(MPI_Comm comm) {
   process.single_copy = job::single_copy_wanted();
   member_ = job::make_process_world(process);
   static Polling polling;
-  engine().accompany(polling);
+  member_->runtime().engine().accompany(polling);
   real.Comm_group(comm_, &group_);
+}
+
+void Host::connect() {
+  if (size_ == job_size_) return;
+  int rank = 0, provided = MPI_THREAD_SINGLE;
+  real.Comm_rank(MPI_COMM_WORLD, &rank);
+  real.Query_thread(&provided);
+  has_threads_ = all_agree(MPI_COMM_WORLD, provided == MPI_THREAD_MULTIPLE);
+  job::Process process;
+  process.rank = rank;
+  process.cores = shared_cores(comm_);
+  const job::Offer offer = agreed_offer(MPI_COMM_WORLD, rank, {}, nullptr);
+  process.algorithms = offer.algorithms;
+  std::unique_ptr<Carrier> carrier;
+  std::string why;
+  try {
+    process.segment = host::Segment::local(job_size_, 1);
+    process.segment->enter(rank);
+    carrier = std::make_unique<Carrier>(MPI_COMM_WORLD);
+  } catch (const Error& error) {
+    why = error.what();
+  }
+  real.Comm_group(MPI_COMM_WORLD, &world_);
+  if (!all_agree(MPI_COMM_WORLD, carrier != nullptr)) {
+    if (!why.empty()) base::log("all collectives between hosts are the MPI's: " + why);
+    return;
+  }
+  carrier_ = carrier.get();
+  apart_ = job::make_world_apart(process, size_, std::move(carrier));
+  static Listening listening;
+  apart_->runtime().engine().accompany(listening);
 }
 
 /// Rank 0's environment holds for all.
@@ -193,11 +253,13 @@ void Host::start() {
   if (!policy.wants_any()) return;
   awaited.begin();
   auto made = std::unique_ptr<Host>(new Host);
-  made->share(MPI_COMM_WORLD);
+  made->find_neighbors();
+  made->share();
   if (made->member_ == nullptr && made->rank_ == 0 && made->size_ > 1)
     base::log("all collectives inside this host are the MPI's: " + made->why_);
+  made->connect();
   // A rank of a host that shares nothing still takes part when others make their groups.
-  int mine = made->member_ == nullptr ? 0 : 1, any = 0;
+  int mine = made->member_ == nullptr && made->apart_ == nullptr ? 0 : 1, any = 0;
   real.Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (any == 0) {
     if (made->comm_ != MPI_COMM_NULL) real.Comm_free(&made->comm_);
@@ -213,23 +275,44 @@ void Host::finish() {
   if (host == nullptr) return;
   // Nobody leaves while another still waits for what this rank has published.
   if (host->comm_ != MPI_COMM_NULL) real.Barrier(host->comm_);
+  for (engine::Engine* engine : host->engines()) engine->leave();
   if (host->member_ != nullptr) {
-    host->engine().leave();
     host->segment_->leave(host->rank_);
     real.Group_free(&host->group_);
   }
+  if (host->carrier_ != nullptr) host->carrier_->close();
+  if (host->world_ != MPI_GROUP_NULL) real.Group_free(&host->world_);
   if (host->comm_ != MPI_COMM_NULL) real.Comm_free(&host->comm_);
 }
 
+std::vector<engine::Engine*> Host::engines() const {
+  std::vector<engine::Engine*> all;
+  for (const auto* member : {&member_, &apart_})
+    if (*member != nullptr) all.push_back(&(*member)->runtime().engine());
+  return all;
+}
+
+std::vector<engine::Engine*> Host::engines_for_threads() const {
+  std::vector<engine::Engine*> all = engines();
+  if (apart_ != nullptr && !has_threads_) all.pop_back();
+  return all;
+}
+
+/// Empty when one of them is not in the other group.
+static std::vector<Rank> translated(MPI_Group group, int size, MPI_Group other) {
+  std::vector<int> all(static_cast<std::size_t>(size)), there(all.size());
+  std::iota(all.begin(), all.end(), 0);
+  if (real.Group_translate_ranks(group, size, all.data(), other, there.data()) != MPI_SUCCESS) return {};
+  if (std::ranges::find(there, MPI_UNDEFINED) != there.end()) return {};
+  return {there.begin(), there.end()};
+}
+
 std::vector<Rank> Host::ranks_of(MPI_Group group, int size) const {
-  if (member_ == nullptr) return {};
-  std::vector<int> all(static_cast<std::size_t>(size)), here(all.size());
-  for (int i = 0; i < size; ++i) all[static_cast<std::size_t>(i)] = i;
-  if (real.Group_translate_ranks(group, size, all.data(), group_, here.data()) != MPI_SUCCESS) return {};
-  std::vector<Rank> ranks(here.begin(), here.end());
-  for (const int rank : here)
-    if (rank == MPI_UNDEFINED) return {};
-  return ranks;
+  return member_ == nullptr ? std::vector<Rank>() : translated(group, size, group_);
+}
+
+std::vector<Rank> Host::ranks_apart(MPI_Group group, int size) const {
+  return apart_ == nullptr ? std::vector<Rank>() : translated(group, size, world_);
 }
 
 }  // namespace tutti::mpi

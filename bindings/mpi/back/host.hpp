@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What the processes of one host share while the MPI runs: their memory and the group of all of them.
+// What the processes of one host share while the MPI runs: their memory and the group of all of them. And, where there
+// are several hosts, the group of all processes, which speak through the MPI's messages.
 #pragma once
 
 #include <memory>
@@ -12,27 +13,40 @@
 
 namespace tutti::mpi {
 
+class Carrier;
+
 class Host {
  public:
-  /// Collective over the world, inside MPI_Init. Never fails: without shared memory everything is the MPI's.
+  /// Collective over the world, inside MPI_Init. Never fails: what is not possible is left to the MPI.
   static void start();
   /// Collective over the world, inside MPI_Finalize, while the MPI still works.
   static void finish();
-  /// nullptr before `start`, after `finish`, and where nothing is shared.
+  /// nullptr before `start`, after `finish`, and where Tutti does nothing.
   static Host* get();
 
   /// nullptr on a host that shares nothing, in a job with others that do.
   const std::shared_ptr<job::Member>& member() const { return member_; }
-  engine::Engine& engine() const { return member_->runtime().engine(); }
+  /// All ranks of the job; nullptr where they are on one host.
+  const std::shared_ptr<job::Member>& apart() const { return apart_; }
+  /// Threads of Tutti's own may call the MPI: operations between hosts may stay open.
+  bool has_threads() const { return has_threads_; }
+  /// This process's; to wait for what may be anywhere, any of them will do.
+  std::vector<engine::Engine*> engines() const;
+  /// Those that a thread of Tutti's own may move on.
+  std::vector<engine::Engine*> engines_for_threads() const;
   /// This host's ranks of a group of processes; empty when some are on other hosts.
   std::vector<Rank> ranks_of(MPI_Group group, int size) const;
+  /// Their ranks in the job.
+  std::vector<Rank> ranks_apart(MPI_Group group, int size) const;
   /// Moves the MPI on.
   static void poll();
 
  private:
   Host() = default;
   bool enter();
-  void share(MPI_Comm comm);
+  void find_neighbors();
+  void share();
+  void connect();
 
   MPI_Comm comm_ = MPI_COMM_NULL;  ///< Of this host's ranks, ours alone.
   MPI_Group group_ = MPI_GROUP_NULL;
@@ -41,6 +55,11 @@ class Host {
   std::shared_ptr<host::Segment> segment_;
   std::shared_ptr<job::Member> member_;
   std::string why_;  ///< Why nothing is shared.
+  int job_size_ = 1;
+  MPI_Group world_ = MPI_GROUP_NULL;
+  std::shared_ptr<job::Member> apart_;
+  Carrier* carrier_ = nullptr;  ///< Of `apart_`'s engine.
+  bool has_threads_ = false;
 };
 
 }  // namespace tutti::mpi

@@ -117,12 +117,13 @@ void progress() {
 }
 
 void wait_until(const std::function<bool()>& done) {
-  Host* host = Host::get();
-  if (host == nullptr || host->member() == nullptr) {
+  const Host* host = Host::get();
+  const auto engines = host == nullptr ? std::vector<engine::Engine*>() : host->engines();
+  if (engines.empty()) {
     while (!done()) continue;
     return;
   }
-  host->engine().wait_for([&] {
+  engines.front()->wait_for([&] {
     progress();
     return done();
   });

@@ -209,7 +209,11 @@ static void play(uint64_t seed, FILE* file, int trace) {
 }
 
 int main(int argc, char** argv) {
-  MPI_Init(&argc, &argv);
+  int provided;
+  if (getenv("RANDOM_THREADS") != NULL)
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
+  else
+    MPI_Init(&argc, &argv);
   if (argc < 4) {
     fputs("usage: random-programs FIRST COUNT FOLDER [trace]\n", stderr);
     return 2;
