@@ -13,7 +13,7 @@
 
 namespace tutti::host {
 
-inline constexpr int cells = 128, areas = 8;
+inline constexpr int cells = 512, areas = 8;
 inline constexpr std::size_t small_payload = 96, large_payload = 65536;  ///< Bytes of a cell, and of an area.
 inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
 

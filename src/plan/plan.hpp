@@ -66,7 +66,7 @@ struct Step {
 enum class Ring : std::uint8_t { small, large };
 
 /// Cells of each rank's ring: cell k can be written when all ranks have released cell k - ring_length.
-constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 128 : 8; }
+constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 512 : 8; }
 
 /// One rank's plan. Steps stand in an order in which every step comes after its predecessors.
 struct Plan {
