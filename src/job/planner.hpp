@@ -52,6 +52,7 @@ class Planner {
     Count own = 0;  // part of the key of a fold whose input is laid out
     std::shared_ptr<const engine::Bound> bound;
     bool matches(const Key& key, const Call& call) const;
+    bool same_layouts(const Call& call) const;
   };
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
