@@ -62,6 +62,11 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
   const Areas in_areas = find_areas();
   areas = !in_areas.empty();
+  for (const plan::Step& step : plan.steps)
+    if (step.verb == Verb::publish && in_areas.contains(cell_key(plan.rank, step.cell)))
+      written.push_back(
+          {step.cell, host::slots_of(static_cast<std::size_t>(step.source.offset + step.source.count) * element)});
+  std::ranges::sort(written, {}, &Area::cell);
   for (std::size_t i = 0; i < count; ++i) {
     const plan::Step& step = plan.steps[i];
     const auto after = plan.after(step);
@@ -71,10 +76,8 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
     instructions.push_back(make_ready(step, in_areas));
-    const Instruction& made = instructions.back();
-    if (step.verb == Verb::publish && made.source.area) next_area = std::max(next_area, made.bytes);
   }
-  next_area = std::min(next_area, most_fetched);
+  next_area = std::min(beginning_of_area(), most_fetched);
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
   std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
@@ -101,12 +104,27 @@ Bound::Areas Bound::find_areas() const {
   return found;
 }
 
+std::int32_t Bound::area_of(const plan::Slice& slice, const Areas& in_areas) const {
+  const auto lies_in_one = [&](Rank owner) { return in_areas.contains(cell_key(owner, slice.cell)); };
+  if (slice.buffer != plan::Buffer::shared) return Place::no_area;
+  if (slice.owner != plan.rank) return lies_in_one(slice.owner) || lies_in_one(plan::everyone) ? 0 : Place::no_area;
+  if (!lies_in_one(slice.owner)) return Place::no_area;
+  return static_cast<std::int32_t>(std::ranges::lower_bound(written, slice.cell, {}, &Area::cell) - written.begin());
+}
+
+/// What the steps write into an area from its start on, without gaps.
+std::size_t Bound::beginning_of_area() const {
+  std::size_t end = 0;
+  for (const Instruction& step : instructions)
+    if (step.target.area == 0 && step.target.owner == plan.rank && step.target.offset <= end)
+      end = std::max(end, step.target.offset + step.bytes);
+  return end;
+}
+
 Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas) {
   const auto place = [&](const plan::Slice& slice) {
-    const bool area = slice.buffer == plan::Buffer::shared &&
-                      (in_areas.contains(cell_key(slice.owner, slice.cell)) ||
-                       (slice.owner != plan.rank && in_areas.contains(cell_key(plan::everyone, slice.cell))));
-    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element, area};
+    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element,
+                 area_of(slice, in_areas)};
   };
   const bool has_target = step.target.buffer != plan::Buffer::none;
   Instruction ready{.verb = step.verb,

@@ -40,7 +40,10 @@ struct Place {
   std::int32_t cell = -1;
   Rank owner = -1;
   std::size_t offset = 0;  ///< Bytes.
-  bool area = false;       ///< shared: the payload is too large for the cell.
+  /// shared: the payload is too large for the cell. Of this rank's own, which of the plan's areas it is, in the order
+  /// of its cells; of another's, which it is stands in the cell.
+  std::int32_t area = no_area;
+  static constexpr std::int32_t no_area = -1;
 
   Place from(std::size_t bytes) const { return {buffer, cell, owner, offset + bytes, area}; }
 };
@@ -89,9 +92,14 @@ struct Bound {
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
-  bool messages = false;               ///< It may wait for a message, and not for cells alone.
-  bool any = false;                    ///< Has `after any` edges.
-  bool areas = false;                  ///< Writes or reads payloads that are too large for a cell.
+  bool messages = false;  ///< It may wait for a message, and not for cells alone.
+  bool any = false;       ///< Has `after any` edges.
+  bool areas = false;     ///< Writes or reads payloads that are too large for a cell.
+  struct Area {
+    std::int32_t cell;
+    int slots;
+  };
+  std::vector<Area> written;           ///< This rank's cells that have areas, ascending.
   std::size_t next_area = 0;           ///< How much of its next area this rank fetches ahead of its next call.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
   Layouts layouts;                     ///< Last: what every call reads stays together.
@@ -102,6 +110,8 @@ struct Bound {
   using Areas = std::set<std::uint64_t>;
   Areas find_areas() const;
   Instruction make_ready(const plan::Step& step, const Areas& in_areas);
+  std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas) const;
+  std::size_t beginning_of_area() const;
   bool find_in_order() const;
 };
 

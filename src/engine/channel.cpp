@@ -53,14 +53,14 @@ Operation* Channel::begin(const Start& start) {
   const std::uint64_t history = (history_ ^ signature) * 0x9e3779b97f4a7c15u;  // a bijection: no difference is lost
   const auto chain = static_cast<std::uint32_t>(history >> 32);
   operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next_cell_,
-                     areas_end_, start.lane, start.user_tag, collective ? chain : signature);
+                     start.lane, start.user_tag, collective ? chain : signature);
   idle_.pop_back();
   if (collective) {
     chains_[next_sequence_++ % chains_.size()] = chain;
     history_ = history;
   }
   next_cell_ = operation->cells_end_;
-  if (start.bound->areas) areas_end_ = next_cell_;
+  if (!start.bound->written.empty()) give_areas(*operation);
   operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
   operation->next_ = nullptr;
@@ -78,6 +78,20 @@ Operation* Channel::begin(const Start& start) {
   operation->advance();
   record();
   return operation;
+}
+
+/// A slot is written again when everybody is done with the cell that it was given out for before. Between two payloads
+/// that share one there are at least as many others as plans reckon with areas.
+void Channel::give_areas(Operation& operation) {
+  std::size_t number = 0;
+  for (const Bound::Area& wanted : operation.bound().written) {
+    const std::size_t begin = next_slot(wanted.slots);
+    next_slot_ = begin + static_cast<std::size_t>(wanted.slots);
+    Operation::Area& given = operation.areas_[number++];
+    given = {begin, 0};
+    for (std::size_t slot = begin; slot < next_slot_; ++slot)
+      given.before = std::max(given.before, std::exchange(slot_cells_[slot], operation.cell_sequence(wanted.cell)));
+  }
 }
 
 void Channel::record() {
@@ -262,10 +276,10 @@ void Channel::update_consumed() {
 /// operation writes them. Not from readers that may be at them.
 void Channel::fetch_next(std::size_t area_bytes) {
   if (!board_) return;
-  const std::uint64_t sequence = next_cell_ + 1;
-  host::prefetch_to_write(&board_.cell(rank(), sequence));
-  if (area_bytes == 0 || sequence > all_consumed_ + host::areas) return;
-  host::prefetch_to_write(board_.area(rank(), sequence), area_bytes);
+  host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1));
+  const std::size_t slot = next_slot(1);
+  if (area_bytes == 0 || slot_cells_[slot] > all_consumed_) return;
+  host::prefetch_to_write(board_.area(rank(), slot), area_bytes);
 }
 
 void Channel::look_ahead(const Operation& operation) {

@@ -111,6 +111,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   // All of these run under the lock.
   Operation* begin(const Start& start);
+  void give_areas(Operation& operation);
+  /// Where an area of so many slots begins.
+  std::size_t next_slot(int slots) const {
+    return next_slot_ + static_cast<std::size_t>(slots) <= slot_cells_.size() ? next_slot_ : 0;
+  }
   void stay(const Operation& operation);  // in the hope that it finishes soon
   void hand_out(Operation& operation, const Start& start);
   void list();
@@ -173,13 +178,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t history_ = 0;  // hash of all operations so far
   // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
   std::array<std::uint32_t, 256> chains_{};
-  std::uint64_t next_cell_ = 0;            // cells given out so far
-  std::uint64_t areas_end_ = 0;            // the last cell of the last operation that uses areas
-  std::uint64_t consumed_ = 0;             // what this rank has told
-  std::uint64_t all_consumed_ = 0;         // cached minimum over members
-  bool untold_ = false;                    // this rank has read cells and has not told
-  const Operation* unrecorded_ = nullptr;  // has just begun: its record is not written yet
-  Operation* first_ = nullptr;             // operations in order of start
+  std::uint64_t next_cell_ = 0;                          // cells given out so far
+  std::size_t next_slot_ = 0;                            // of this rank's areas, where the last one given out ends
+  std::array<std::uint64_t, host::slots> slot_cells_{};  // the last cell that each slot was given out for
+  std::uint64_t consumed_ = 0;                           // what this rank has told
+  std::uint64_t all_consumed_ = 0;                       // cached minimum over members
+  bool untold_ = false;                                  // this rank has read cells and has not told
+  const Operation* unrecorded_ = nullptr;                // has just begun: its record is not written yet
+  Operation* first_ = nullptr;                           // operations in order of start
   Operation* last_ = nullptr;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> idle_;

@@ -28,14 +28,13 @@ constexpr std::uint32_t cancelled = std::numeric_limits<std::uint32_t>::max();
 Operation::~Operation() = default;
 
 void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-                        std::uint64_t cell_base, std::uint64_t areas_before, transport::Lane lane,
-                        std::uint32_t user_tag, std::uint32_t chain) {
+                        std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
+  if (areas_.size() < bound.written.size()) areas_.resize(bound.written.size());
   bound_ = &bound;
   reduction_ = reduction;
   sequence_ = sequence;
   chain_ = chain;
   cell_base_ = released_ = cell_base;
-  areas_before_ = areas_before;
   cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells);
   lane_ = lane;
   user_tag_ = user_tag;

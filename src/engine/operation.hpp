@@ -61,8 +61,7 @@ class Operation {
 
   // Used by Channel, under its lock.
   void prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-               std::uint64_t cell_base, std::uint64_t areas_before, transport::Lane lane, std::uint32_t user_tag,
-               std::uint32_t chain);
+               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain);
   /// Runs what can be run; true when anything moved. What a user's reduction throws breaks the group.
   bool advance();
   /// The world rank whose publishing alone would move it on, or -1.
@@ -100,8 +99,9 @@ class Operation {
   void reset_steps(Count own);
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target) const;
-  /// The last cell that everybody must be done with before this rank writes its cell of that sequence, or that area.
-  std::uint64_t in_the_way(std::uint64_t sequence, bool area) const;
+  /// The last cell that everybody must be done with before this rank writes its cell of that sequence, and that of the
+  /// plan's areas.
+  std::uint64_t in_the_way(std::uint64_t sequence, std::int32_t area) const;
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
   /// The same, but of a step that awaits everyone all that have not come, and not just the next.
   void unseen(plan::Index index, std::vector<Rank>& ranks) const;
@@ -119,7 +119,12 @@ class Operation {
   bool combine(plan::Index index);  // copy and reduce
   [[gnu::noinline]] bool combine_pieces(plan::Index index);
   [[gnu::noinline]] bool combine_laid_out(plan::Index index);  // packing.cpp
-  struct Laid;                                                 // one piece of such a step
+  /// Where a payload of this rank's lies that is too large for its cell.
+  struct Area {
+    std::uint64_t slot = 0;
+    std::uint64_t before = 0;  // the last cell that had any of its slots before
+  };
+  struct Laid;  // one piece of such a step
   bool combine_piece(const Laid& piece, const Instruction& step);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
@@ -129,6 +134,7 @@ class Operation {
   std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }
   host::Cell& cell(Rank owner, std::int32_t number) const;
   std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }
+  const Area& area(std::int32_t number) const { return areas_[static_cast<std::size_t>(number)]; }
   std::uint64_t word(std::uint64_t sequence) const;
   transport::Tag tag(const Instruction& step) const;
 
@@ -142,9 +148,9 @@ class Operation {
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
   std::uint64_t cell_base_ = 0;
-  std::uint64_t cells_end_ = 0;     // the last cell sequence of this operation
-  std::uint64_t areas_before_ = 0;  // the last cell of earlier operations that has an area
-  std::uint64_t released_ = 0;      // this rank is done with all cells up to this sequence
+  std::uint64_t cells_end_ = 0;  // the last cell sequence of this operation
+  std::vector<Area> areas_;      // of what the plan writes
+  std::uint64_t released_ = 0;   // this rank is done with all cells up to this sequence
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
   const void* site_ = nullptr;  // of the call, for reports

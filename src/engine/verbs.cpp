@@ -24,10 +24,10 @@ constexpr std::size_t fetch_bytes = 16 << 10;
 
 std::byte* Operation::address(const Place& place) const {
   if (place.buffer == Buffer::shared) {
-    const std::uint64_t sequence = cell_sequence(place.cell);
-    return (place.area ? channel_.board_.area(place.owner, sequence)
-                       : channel_.board_.cell(place.owner, sequence).payload) +
-           place.offset;
+    host::Cell& holder = cell(place.owner, place.cell);
+    if (place.area == Place::no_area) return holder.payload + place.offset;
+    const bool mine = place.owner == channel_.rank();
+    return channel_.board_.area(place.owner, mine ? area(place.area).slot : holder.area) + place.offset;
   }
   return bases_[static_cast<std::size_t>(place.buffer)] + place.offset;
 }
@@ -40,13 +40,10 @@ bool Operation::may_write(const Place& target) const {
   return target.buffer != Buffer::shared || channel_.consumed(in_the_way(cell_sequence(target.cell), target.area));
 }
 
-std::uint64_t Operation::in_the_way(std::uint64_t sequence, bool area) const {
-  const auto back = [sequence](std::uint64_t length) { return sequence > length ? sequence - length : 0; };
-  if (!area) return back(host::cells);
-  const std::uint64_t before = back(host::areas);
-  if (before > cell_base_) return before;
-  // Of the operations before, most have no areas; their cells are in the way of cells alone.
-  return std::max(std::min(before, areas_before_), back(host::cells));
+std::uint64_t Operation::in_the_way(std::uint64_t sequence, std::int32_t area) const {
+  const std::uint64_t cell_before = sequence > host::cells ? sequence - host::cells : 0;
+  if (area == Place::no_area) return cell_before;
+  return std::max(this->area(area).before, cell_before);
 }
 
 std::uint64_t Operation::word(std::uint64_t sequence) const {
@@ -94,6 +91,7 @@ bool Operation::publish(const Instruction& step) {
   host::Cell& mine = cell(channel_.rank(), step.cell);
   const bool exposed = step.source.buffer != Buffer::shared;
   mine.length = step.bytes;
+  if (step.source.area != Place::no_area) mine.area = area(step.source.area).slot;
   mine.address = exposed ? reinterpret_cast<std::uint64_t>(address(step.source)) : 0;
   // Release: pairs with the acquire in `seen`; payload, length and address become visible with the word.
   mine.word.store(word(sequence), std::memory_order_release);

@@ -14,7 +14,8 @@ BoardLayout::BoardLayout(int size) {
   members = sizeof(BoardHeader);
   cells = members + ranks * sizeof(Member);
   areas = cells + ranks * host::cells * sizeof(Cell);
-  records = areas + ranks * host::areas * area_stride;
+  // A reader trusts no slot that it is told: the largest payload lies inside wherever it begins.
+  records = areas + ranks * host::slots * slot_stride + large_payload;
   identity = records + ranks * host::records * sizeof(Record);
   bytes = (identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t) + line - 1) / line * line;
 }

@@ -17,14 +17,14 @@ inline constexpr int cells = 512, areas = 8;
 inline constexpr std::size_t small_payload = 96, large_payload = 65536;  ///< Bytes of a cell, and of an area.
 inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
 
-/// A cell: a word that says which operation's, and a payload, in the cell if it fits, else in the area that goes with
-/// the cell's sequence. The writer fills length, address and payload, then stores the word (release); a reader that
-/// sees the word it expects (acquire) may read the rest.
+/// A cell: a word that says which operation's, and a payload, in the cell if it fits, else in an area of
+/// the writer's, who gives them out in turn. The writer fills length, address and payload, then stores the word
+/// (release); a reader that sees the word it expects (acquire) may read the rest.
 struct alignas(line) Cell {
   std::atomic<std::uint64_t> word;  ///< 32-bit sequence (low), 32-bit signature (high); a sequence starts at 1.
   std::uint64_t length;             ///< Bytes published: of the payload, or of the exposed memory.
   std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = a payload.
-  std::uint64_t reserved;
+  std::uint64_t area;               ///< Of a payload that is too large for the cell: the first of its area's slots.
   std::byte payload[small_payload];
 };
 static_assert(sizeof(Cell) == line);
@@ -42,12 +42,16 @@ struct alignas(64) Record {
 };
 static_assert(sizeof(Record) == 64);
 inline constexpr int records = 16;
-/// From area to area: no power of two, so that areas do not share the same lines of a cache.
-inline constexpr std::size_t area_stride = large_payload + line;
+/// An area takes as many slots, side by side, as its payload needs. From slot to slot: no power of two, so that their
+/// beginnings do not share the same lines of a cache.
+inline constexpr std::size_t slot_stride = 8192 + line;
+constexpr int slots_of(std::size_t payload) { return static_cast<int>((payload + slot_stride - 1) / slot_stride); }
+/// A payload that does not fit behind the last one begins at slot 0: `areas` of the largest fit even so.
+inline constexpr int slots = (areas + 1) * slots_of(large_payload);
 
 /// A rank's lines on the board that others only read.
 struct alignas(line) Member {
-  /// All cells and areas with sequence <= this may be reused, as far as this rank is concerned.
+  /// All cells with sequence <= this, and their areas, may be reused, as far as this rank is concerned.
   std::atomic<std::uint64_t> consumed;
   std::atomic<std::int32_t> reading;  ///< Rank whose exposed memory this rank is copying from, or -1.
 };
@@ -107,8 +111,9 @@ class Board {
     const std::size_t index = sequence % cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
     return *reinterpret_cast<Cell*>(cells_ + index * sizeof(Cell));
   }
-  std::byte* area(Rank rank, std::uint64_t sequence) const {
-    return areas_ + (static_cast<std::size_t>(rank) * areas + sequence % areas) * area_stride;
+  /// The area that begins at that slot.
+  std::byte* area(Rank rank, std::uint64_t slot) const {
+    return areas_ + (static_cast<std::size_t>(rank) * slots + slot % slots) * slot_stride;
   }
 
  private:

@@ -23,7 +23,8 @@ std::vector<Range> parts(const Board& board, int size) {
   for (Rank rank = 0; rank < size; ++rank) {
     all.push_back({&board.member(rank), sizeof(Member)});
     for (std::uint64_t i = 0; i < cells; ++i) all.push_back({&board.cell(rank, i), sizeof(Cell)});
-    for (std::uint64_t i = 0; i < areas; ++i) all.push_back({board.area(rank, i), large_payload});
+    for (std::uint64_t i = 0; i < areas; ++i)
+      all.push_back({board.area(rank, i * slots_of(large_payload)), large_payload});
     for (std::uint64_t i = 0; i < records; ++i) all.push_back({&board.record(rank, i), sizeof(Record)});
   }
   std::sort(all.begin(), all.end(), [](const Range& a, const Range& b) { return a.begin < b.begin; });
@@ -55,7 +56,7 @@ TEST(Board, CellsHaveLinesOfTheirOwnAndRingsComeRound) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.cell(1, i)) % line, 0u);
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(board.area(1, i)) % line, 0u);
     EXPECT_EQ(&board.cell(1, i), &board.cell(1, i + cells));
-    EXPECT_EQ(board.area(1, i), board.area(1, i + areas));
+    EXPECT_EQ(board.area(1, i), board.area(1, i + slots));
     EXPECT_EQ(&board.record(1, i), &board.record(1, i + records));
     EXPECT_NE(&board.cell(1, i), &board.cell(1, i + 1));
     EXPECT_NE(&board.cell(1, i), &board.cell(2, i));
