@@ -28,6 +28,10 @@ class Writer : public plan::Builder {
   Handle copy(Slice source, Slice target) {
     return target.count == 0 || source == target ? Handle() : Builder::copy(source, target);
   }
+
+  /// A message that holds nothing: all it says is that what the sender does before it is done.
+  Handle tell(Rank to) { return Builder::send(to, scratch(0)); }
+  Handle hear(Rank from) { return Builder::recv(from, scratch(0)); }
 };
 
 }  // namespace tutti::collectives

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Board: whoever's block fits a small cell publishes it there and is done; the others expose theirs, and wait until the
-// root has copied it. Sender and root know the block's size, so that they take the same branch; no exchange before.
+// Board: whoever's block fits a cell publishes it there and is done; the others expose theirs, and wait until the root
+// says that it has copied it. Sender and root know the block's size, so that they take the same branch; no exchange
+// before. One cell for each call lets the senders be far ahead of the root.
 // Cost: alpha + beta (sum of n) at the root, one alpha more for large blocks. Two ranks know all counts that matter,
 // and so how many cells gather's pipeline takes: a very large block goes that way, but for its beginning.
 //
@@ -10,12 +11,41 @@
 namespace tutti::collectives::gatherv {
 namespace {
 
-void hand_in(Writer& b, const Shape& shape, const board::Receipts& receipts) {
+constexpr board::Ring ring = board::Ring::large;
+
+/// Of more than two ranks, what fits half an area is sooner copied twice than read from their memory, one by one.
+bool fits(const Shape& shape, Slice block) {
+  return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.large_cell / 2);
+}
+
+void hand_in(Writer& b, const Shape& shape) {
   const Slice mine = my_input(shape);
   if (mine.count == 0) return;
+  if (fits(shape, mine)) {
+    board::Line line;
+    board::put(b, line, 0, mine);
+    return;
+  }
+  b.publish(0, mine);
+  // Of two ranks the root has the cell for it; of more, each has to hear it as soon as its own block is read.
+  if (shape.size == 2)
+    b.await(shape.root, 0, 0);
+  else
+    b.hear(shape.root);
+}
+
+void collect(Writer& b, const Shape& shape, Rank from) {
+  const Slice theirs = output_block(shape, from);
+  if (theirs.count == 0) return;
+  const bool small = fits(shape, theirs);
   board::Line line;
-  board::offer(b, line, shape, 0, mine);
-  if (!board::fits(shape, mine)) b.await(shape.root, receipts.cell(shape.rank), 0);
+  const Handle copied = board::take(
+      b, line, small ? Writer::shared(from, 0, 0, theirs.count) : Writer::exposed(from, 0, 0, theirs.count), theirs);
+  if (small) return;
+  if (shape.size == 2)
+    b.publish(0, board::nothing(shape.rank, 0)).after(copied);
+  else
+    b.tell(from).after(copied);
 }
 
 /// Through cells the sender's core does half of the copying, which pays from 1 MiB on, and not with more ranks: their
@@ -28,7 +58,6 @@ bool goes_in_pieces(const Shape& shape, Slice block) {
 /// The sender exposes its block, so that the root sees that they mean the same count, and writes pieces of it into
 /// cells; meanwhile the root copies as much of its beginning as the ring holds.
 plan::Plan in_pieces(const Shape& shape, Slice block) {
-  constexpr board::Ring ring = board::Ring::large;
   const Count straight = board::ring_length(ring) * board::capacity(shape, ring);
   const std::int32_t pieces = board::pieces(shape, ring, block.count - straight);
   // Cell 0, then one for each piece. The receipt goes into the root's last, which is not released before completion.
@@ -62,23 +91,14 @@ plan::Plan board(const Shape& shape) {
     if (goes_in_pieces(shape, block)) return in_pieces(shape, block);
   }
   Writer b(shape);
-  board::Receipts receipts(shape);
-  if (shape.size > 1) b.use(board::block_ring(shape), receipts.cells());
+  if (shape.size > 1) b.use(ring, 1);
   if (shape.rank != shape.root) {
-    hand_in(b, shape, receipts);
+    hand_in(b, shape);
     return b.build();
   }
   const Slice home = output_block(shape, shape.rank);
   b.copy(contribution(shape, home), home);
-  for (Rank distance = 1; distance < shape.size; ++distance) {
-    const Rank from = board::neighbour(shape, distance);
-    const Slice theirs = output_block(shape, from);
-    if (theirs.count == 0) continue;
-    board::Line line;
-    const Handle copied = board::take(b, line, board::offered(shape, from, 0, theirs), theirs);
-    if (!board::fits(shape, theirs)) receipts.add(from, copied);
-  }
-  receipts.publish(b);
+  for (Rank distance = 1; distance < shape.size; ++distance) collect(b, shape, board::neighbour(shape, distance));
   return b.build();
 }
 
