@@ -52,7 +52,7 @@ Call reduce_call(tutti_group group, Kind kind, const void* in, void* out, Count 
   call.reduction = reduction_of(op);
   call.count = count;
   call.root = root;
-  if (kind != Kind::reduce || tutti_rank(group) == root) {
+  if (kind != Kind::reduce || group->rank == root) {
     put_buffers(call, in, out, 0);
   } else {
     if (in == TUTTI_IN_PLACE) refuse_in_place(call);
@@ -65,8 +65,8 @@ Call gather_call(tutti_group group, Kind kind, const void* in, void* out, Count 
   Call call = typed(group, kind, type);
   call.count = count;
   call.root = root;
-  if (kind == Kind::allgather || tutti_rank(group) == root) {
-    put_buffers(call, in, out, blocks_before(tutti_rank(group), count));
+  if (kind == Kind::allgather || group->rank == root) {
+    put_buffers(call, in, out, blocks_before(group->rank, count));
   } else {
     if (in == TUTTI_IN_PLACE) refuse_in_place(call);
     call.input = in;
@@ -90,7 +90,7 @@ Call scatter_call(tutti_group group, const void* in, void* out, Count count, tut
   Call call = typed(group, Kind::scatter, type);
   call.count = count;
   call.root = root;
-  put_scattered(call, tutti_rank(group) == root, in, out, blocks_before(tutti_rank(group), count));
+  put_scattered(call, group->rank == root, in, out, blocks_before(group->rank, count));
   return call;
 }
 
@@ -104,7 +104,7 @@ Call alltoall_call(tutti_group group, const void* in, void* out, Count count, tu
 /// One number per rank, or none where the caller gives NULL.
 std::span<const Count> per_rank(tutti_group group, const int64_t* numbers) {
   if (numbers == nullptr) return {};
-  return {numbers, static_cast<std::size_t>(tutti_size(group))};
+  return {numbers, static_cast<std::size_t>(group->size)};
 }
 
 std::span<const Count> needed_per_rank(tutti_group group, const Call& call, const int64_t* counts) {
@@ -122,7 +122,7 @@ std::uint64_t own_offset(Rank rank, const int64_t* counts, const int64_t* offset
 Call gatherv_call(tutti_group group, Kind kind, const void* in, const int64_t& count, void* out, const int64_t* counts,
                   const int64_t* offsets, tutti_type type, Rank root) {
   Call call = typed(group, kind, type);
-  const Rank rank = tutti_rank(group);
+  const Rank rank = group->rank;
   call.root = root;
   call.send_counts = {&count, 1};
   if (kind == Kind::gatherv && rank != root) {
@@ -140,7 +140,7 @@ Call gatherv_call(tutti_group group, Kind kind, const void* in, const int64_t& c
 Call scatterv_call(tutti_group group, const void* in, const int64_t* counts, const int64_t* offsets, void* out,
                    const int64_t& count, tutti_type type, Rank root) {
   Call call = typed(group, Kind::scatterv, type);
-  const Rank rank = tutti_rank(group);
+  const Rank rank = group->rank;
   call.root = root;
   call.recv_counts = {&count, 1};
   std::uint64_t own = 0;
@@ -186,13 +186,14 @@ Count total(std::span<const Count> counts) {
 
 /// Nobody can know how long a buffer is, but whether there is one.
 void tutti::c::check_buffers(const Call& call, tutti_group group) {
+  if (call.input != nullptr && call.output != nullptr) return;
   if (call.kind >= Kind::neighbor_allgather) return check_neighbor_buffers(call, group);
-  const bool root = tutti_rank(group) == call.root;
+  const bool root = group->rank == call.root;
   Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
   Count received = call.recv_counts.empty() ? call.count : total(call.recv_counts);
   if (call.kind == Kind::reduce_scatter) {
     sent = received;
-    if (!call.in_place) received = call.recv_counts[static_cast<std::size_t>(tutti_rank(group))];
+    if (!call.in_place) received = call.recv_counts[static_cast<std::size_t>(group->rank)];
   }
   bool reads = call.kind != Kind::barrier && call.kind != Kind::bcast, writes = call.kind != Kind::barrier;
   if (call.kind == Kind::scatter || call.kind == Kind::scatterv) {

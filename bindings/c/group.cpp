@@ -28,9 +28,9 @@ tutti_status tutti_group_free(tutti_group* group) {
   });
 }
 
-int32_t tutti_rank(tutti_group group) { return group == nullptr ? -1 : group->group.rank(); }
+int32_t tutti_rank(tutti_group group) { return group == nullptr ? -1 : group->rank; }
 
-int32_t tutti_size(tutti_group group) { return group == nullptr ? -1 : group->group.size(); }
+int32_t tutti_size(tutti_group group) { return group == nullptr ? -1 : group->size; }
 
 const char* tutti_name(tutti_group group) { return group == nullptr ? "" : group->name.c_str(); }
 

@@ -17,6 +17,7 @@
 struct tutti_group_handle {
   tutti::Group group;
   std::string name;
+  tutti::Rank rank = 0, size = 0;                    ///< The group's: every call asks for them.
   std::array<std::string, tutti::kinds> algorithms;  ///< tutti_choose, by Kind.
 };
 
@@ -61,6 +62,8 @@ tutti_status give(tutti_group* out, Make make) {
     }
     auto handle = std::make_unique<tutti_group_handle>();
     handle->name = made.name();
+    handle->rank = made.rank();
+    handle->size = made.size();
     handle->group = std::move(made);
     *out = handle.release();
   });

@@ -16,6 +16,7 @@ namespace {
 
 /// Of more, the fetching takes as long as it saves.
 constexpr std::size_t most_fetched = 4096;
+constexpr std::int32_t most_cells_fetched = 8;
 
 std::uint64_t cell_key(Rank owner, std::int32_t cell) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(owner)) << 32 | static_cast<std::uint32_t>(cell);
@@ -76,6 +77,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
     instructions.push_back(make_ready(step, in_areas));
+    if (step.verb == Verb::publish) next_cells = std::clamp(step.cell + 1, next_cells, most_cells_fetched);
   }
   next_area = std::min(beginning_of_area(), most_fetched);
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];

@@ -100,7 +100,8 @@ struct Bound {
     int slots;
   };
   std::vector<Area> written;           ///< This rank's cells that have areas, ascending.
-  std::size_t next_area = 0;           ///< How much of its next area this rank fetches ahead of its next call.
+  std::int32_t next_cells = 1;         ///< How many of its next cells this rank fetches ahead of its next call,
+  std::size_t next_area = 0;           ///< and how much of its next area.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
   Layouts layouts;                     ///< Last: what every call reads stays together.
 

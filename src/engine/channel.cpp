@@ -220,7 +220,7 @@ void Channel::settle_alone(Operation& operation) {
   // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
   const std::uint64_t untold = next_cell_ - consumed_;
   untold_ = untold_ || untold > 0;
-  fetch_next(operation.bound().next_area);
+  fetch_next(operation.bound());
   const bool tell = untold > (operation.bound().areas ? 0 : most_untold);
   if (tell) update_consumed();
   if (tell || operation.published_) ring_bells();
@@ -272,14 +272,15 @@ void Channel::update_consumed() {
   board_.member(rank()).consumed.store(consumed, std::memory_order_release);
 }
 
-/// The lines of the next cell and area are still at their readers: fetched back now, they are here when the next
+/// The lines of the next cells and area are still at their readers: fetched back now, they are here when the next
 /// operation writes them. Not from readers that may be at them.
-void Channel::fetch_next(std::size_t area_bytes) {
+void Channel::fetch_next(const Bound& bound) {
   if (!board_) return;
-  host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1));
+  for (std::int32_t cell = 0; cell < bound.next_cells; ++cell)
+    host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
   const std::size_t slot = next_slot(1);
-  if (area_bytes == 0 || slot_cells_[slot] > all_consumed_) return;
-  host::prefetch_to_write(board_.area(rank(), slot), area_bytes);
+  if (bound.next_area == 0 || slot_cells_[slot] > all_consumed_) return;
+  host::prefetch_to_write(board_.area(rank(), slot), bound.next_area);
 }
 
 void Channel::look_ahead(const Operation& operation) {

@@ -127,7 +127,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void ring_bells();
   void drop_finished();
   void update_consumed();
-  void fetch_next(std::size_t area_bytes);
+  void fetch_next(const Bound& bound);
   /// Everybody is done with all cells up to this sequence.
   bool consumed(std::uint64_t sequence) { return sequence <= all_consumed_ || look_for_consumed(sequence); }
   bool look_for_consumed(std::uint64_t sequence);
