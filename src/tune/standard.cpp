@@ -43,9 +43,11 @@ allreduce     -      -      ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
 gather        4K     2      board_pipeline
-gather        1M     2      single_copy
+gather        512K   2      single_copy
 gather        -      2      board_pipeline
 gather        32K    -      board_pipeline
+gather        128K   -      single_copy
+gather        -      8      board_pipeline
 gather        -      -      single_copy
 gather        -      -      board_pipeline
 gather        4K     -      binomial
