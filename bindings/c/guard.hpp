@@ -15,9 +15,12 @@
 
 /// What a tutti_group points to.
 struct tutti_group_handle {
+  explicit tutti_group_handle(tutti::Group made)
+      : group(std::move(made)), name(group.name()), rank(group.rank()), size(group.size()) {}
+
   tutti::Group group;
   std::string name;
-  tutti::Rank rank = 0, size = 0;                    ///< The group's: every call asks for them.
+  tutti::Rank rank, size;                            ///< The group's: every call asks for them.
   std::array<std::string, tutti::kinds> algorithms;  ///< tutti_choose, by Kind.
 };
 
@@ -60,12 +63,7 @@ tutti_status give(tutti_group* out, Make make) {
       *out = nullptr;
       return;
     }
-    auto handle = std::make_unique<tutti_group_handle>();
-    handle->name = made.name();
-    handle->rank = made.rank();
-    handle->size = made.size();
-    handle->group = std::move(made);
-    *out = handle.release();
+    *out = std::make_unique<tutti_group_handle>(std::move(made)).release();
   });
 }
 

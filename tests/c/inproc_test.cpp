@@ -16,7 +16,7 @@ class CApi : public testing::TestWithParam<int> {};
 
 TEST_P(CApi, EveryFunction) {
   job::run_inproc(GetParam(), {}, [](Group world) {
-    tutti_group_handle handle{world, world.name(), {}};
+    tutti_group_handle handle(world);
     check_collectives(&handle);
     check_varying(&handle);
     check_layouts(&handle);
