@@ -85,6 +85,8 @@ bool Operation::advance() {
   try {
     const bool stepped = bound_->plain ? advance_in_order() : advance_otherwise();
     return std::exchange(worked_, false) || stepped;
+  } catch (const Damaged& error) {
+    channel_.broken_off(*this, error.what(), Cause::system);
   } catch (const std::bad_alloc&) {
     channel_.broken_off(*this, "this process has no memory left", Cause::system);
   } catch (const std::exception& error) {

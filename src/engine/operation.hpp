@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <stdexcept>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -125,6 +126,10 @@ class Operation {
     std::uint64_t before = 0;  // the last cell that had any of its slots before
   };
   struct Laid;  // one piece of such a step
+  /// What another process has written into the board cannot be.
+  struct Damaged : std::runtime_error {
+    using std::runtime_error::runtime_error;
+  };
   bool combine_piece(const Laid& piece, const Instruction& step);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);

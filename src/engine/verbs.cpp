@@ -3,6 +3,7 @@
 #include <algorithm>
 #include <cstring>
 #include <mutex>
+#include <string>
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -27,7 +28,11 @@ std::byte* Operation::address(const Place& place) const {
     host::Cell& holder = cell(place.owner, place.cell);
     if (place.area == Place::no_area) return holder.payload + place.offset;
     const bool mine = place.owner == channel_.rank();
-    return channel_.board_.area(place.owner, mine ? area(place.area).slot : holder.area) + place.offset;
+    std::byte* const begin = channel_.board_.area(place.owner, mine ? area(place.area).slot : holder.area);
+    if (begin == nullptr) [[unlikely]]
+      throw Damaged("rank " + std::to_string(place.owner) +
+                    " has no area where it says that its payload lies; some process wrote where it must not");
+    return begin + place.offset;
   }
   return bases_[static_cast<std::size_t>(place.buffer)] + place.offset;
 }

@@ -14,7 +14,7 @@ BoardLayout::BoardLayout(int size) {
   members = sizeof(BoardHeader);
   cells = members + ranks * sizeof(Member);
   areas = cells + ranks * host::cells * sizeof(Cell);
-  // A reader trusts no slot that it is told: the largest payload lies inside wherever it begins.
+  // Of the slot that it is told a reader checks only that there is one: the largest payload lies inside even so.
   records = areas + ranks * host::slots * slot_stride + large_payload;
   identity = records + ranks * host::records * sizeof(Record);
   bytes = (identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t) + line - 1) / line * line;

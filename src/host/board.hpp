@@ -111,9 +111,10 @@ class Board {
     const std::size_t index = sequence % cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
     return *reinterpret_cast<Cell*>(cells_ + index * sizeof(Cell));
   }
-  /// The area that begins at that slot.
+  /// The area that begins at that slot; nothing when there is no such slot, for what others say is checked here.
   std::byte* area(Rank rank, std::uint64_t slot) const {
-    return areas_ + (static_cast<std::size_t>(rank) * slots + slot % slots) * slot_stride;
+    if (slot >= slots) return nullptr;
+    return areas_ + (static_cast<std::size_t>(rank) * slots + slot) * slot_stride;
   }
 
  private:

@@ -54,14 +54,30 @@ TEST(Board, CellsHaveLinesOfTheirOwnAndRingsComeRound) {
   const Board board(memory, 3, 2, 42);
   for (std::uint64_t i = 0; i < 200; ++i) {
     EXPECT_EQ(reinterpret_cast<std::uintptr_t>(&board.cell(1, i)) % line, 0u);
-    EXPECT_EQ(reinterpret_cast<std::uintptr_t>(board.area(1, i)) % line, 0u);
     EXPECT_EQ(&board.cell(1, i), &board.cell(1, i + cells));
-    EXPECT_EQ(board.area(1, i), board.area(1, i + slots));
     EXPECT_EQ(&board.record(1, i), &board.record(1, i + records));
     EXPECT_NE(&board.cell(1, i), &board.cell(1, i + 1));
     EXPECT_NE(&board.cell(1, i), &board.cell(2, i));
   }
   EXPECT_EQ(&board.cell(1, (std::uint64_t{1} << 32) + 3), &board.cell(1, 3)) << "a wrapped sequence stays in step";
+}
+
+TEST(Board, AreasBeginAtSlotsThatThereAre) {
+  const auto segment = Segment::local(2, 1);
+  std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
+  Board::format(memory, 3, 42, 3);
+  const Board board(memory, 3, 2, 42);
+  for (Rank rank = 0; rank < 3; ++rank) {
+    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+      const std::byte* const begin = board.area(rank, slot);
+      ASSERT_NE(begin, nullptr);
+      EXPECT_EQ(reinterpret_cast<std::uintptr_t>(begin) % line, 0u);
+      EXPECT_LE(begin + large_payload, reinterpret_cast<const std::byte*>(&board.record(0, 0)));
+    }
+    for (const std::uint64_t wrong :
+         {std::uint64_t{slots}, std::uint64_t{slots} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}})
+      EXPECT_EQ(board.area(rank, wrong), nullptr) << wrong;
+  }
 }
 
 TEST(Board, FormatSetsWhatIsNotZero) {

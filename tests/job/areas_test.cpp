@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Payloads that are too large for a cell: each takes as many slots of its owner's areas as it needs, in turn. Here
+// there are more of them under way than there are slots, and cells, of all sizes; and a cell names a slot that there is
+// not.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <array>
+#include <cstddef>
+#include <cstdint>
+#include <functional>
+#include <string>
+#include <tuple>
+#include <vector>
+
+#include "base/random.hpp"
+#include "host/board.hpp"
+#include "job/inproc.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr int operations = 3 * host::cells / 2;
+constexpr std::size_t slot = host::slot_stride;
+constexpr std::array sizes{std::size_t{1},
+                           host::small_payload,
+                           host::small_payload + 1,
+                           slot - 1,
+                           slot,
+                           slot + 1,
+                           2 * slot,
+                           2 * slot + 1,
+                           3 * slot,
+                           5 * slot,
+                           host::large_payload - 1,
+                           host::large_payload,
+                           3 * host::large_payload,
+                           std::size_t{8192}};
+
+/// One operation in which every rank but the last takes its turn at writing, and what is expected of it.
+struct Broadcast {
+  Rank root;
+  std::vector<std::byte> data, expected;
+  Request request;
+};
+
+std::vector<std::byte> content(std::uint64_t seed, std::size_t size) {
+  std::vector<std::byte> made(size);
+  base::Random random(seed);
+  for (std::byte& one : made) one = static_cast<std::byte>(random.next());
+  return made;
+}
+
+/// The same on all ranks. `writers`: how many ranks are roots in turn.
+std::vector<Broadcast> broadcasts(const Group& world, std::uint64_t seed, Rank writers) {
+  std::vector<Broadcast> all;
+  base::Random random(seed);
+  for (int i = 0; i < operations; ++i) {
+    const auto root = static_cast<Rank>(random.below(static_cast<std::uint64_t>(writers)));
+    const std::size_t size = sizes[random.below(sizes.size())];
+    auto expected = content(seed * operations + static_cast<std::uint64_t>(i), size);
+    all.push_back({root, root == world.rank() ? expected : std::vector<std::byte>(size), expected, {}});
+  }
+  return all;
+}
+
+void start(const Group& world, Broadcast& one) {
+  // In one piece, so that the areas are of all sizes.
+  one.request = world.ibcast(one.data, one.root, {.algorithm = "board_pipeline:segment=65536"});
+}
+
+class Areas : public testing::TestWithParam<std::tuple<Rank, bool>> {
+ protected:
+  void run(Rank writers, const std::function<void(const Group&, std::vector<Broadcast>&)>& body) {
+    const auto [size, fibers] = GetParam();
+    for (const std::uint64_t seed : {1, 2}) {
+      SCOPED_TRACE("seed " + std::to_string(seed));
+      job::run_inproc(size, {.fibers = fibers, .seed = seed}, [&](const Group& world) {
+        std::vector<Broadcast> all = broadcasts(world, seed, std::min(writers, size));
+        body(world, all);
+        for (Broadcast& one : all) one.request.wait();
+        for (std::size_t i = 0; i < all.size(); ++i)
+          ASSERT_TRUE(all[i].data == all[i].expected)
+              << "operation " << i << " of " << all[i].data.size() << " bytes on rank " << world.rank();
+      });
+    }
+  }
+};
+
+TEST_P(Areas, MoreUnderWayThanThereAreSlots) {
+  run(1000, [](const Group& world, std::vector<Broadcast>& all) {
+    for (Broadcast& one : all) start(world, one);
+  });
+}
+
+TEST_P(Areas, AReaderComesWhenTheWriterHasStartedEverything) {
+  run(1, [](const Group& world, std::vector<Broadcast>& all) {
+    std::array word{world.rank()};
+    const Rank slow = world.size() - 1;
+    if (world.rank() == slow) world.recv(word, 0);
+    for (Broadcast& one : all) start(world, one);
+    if (world.rank() == 0) world.send(word, slow);
+  });
+}
+
+TEST_P(Areas, AReaderTakesOneAtATime) {
+  run(1, [](const Group& world, std::vector<Broadcast>& all) {
+    for (Broadcast& one : all) {
+      start(world, one);
+      if (world.rank() == world.size() - 1) one.request.wait();
+    }
+  });
+}
+
+TEST_P(Areas, OfTheirOwnCount) {
+  // Each rank's areas are of other sizes, as only it and the root know.
+  const auto [size, fibers] = GetParam();
+  job::run_inproc(size, {.fibers = fibers, .seed = 3}, [&](const Group& world) {
+    constexpr int calls = 300;
+    const auto count = [](int call, Rank rank) {
+      constexpr std::array blocks{0, 1, 96, 97, 8000, 8320, 8321, 16384, 30000, 32768, 32769, 70000};
+      return static_cast<Count>(blocks[static_cast<std::size_t>(call * 7 + rank * 5) % blocks.size()]);
+    };
+    std::vector<std::vector<std::byte>> sent, received;
+    std::vector<Request> requests;
+    for (int call = 0; call < calls; ++call) {
+      const Rank root = call / 50 % world.size();
+      std::vector<Count> counts;
+      Count total = 0;
+      for (Rank rank = 0; rank < world.size(); ++rank) total += counts.emplace_back(count(call, rank));
+      const bool collects = world.rank() == root;
+      sent.push_back(content(static_cast<std::uint64_t>(call * world.size() + world.rank()),
+                             static_cast<std::size_t>(count(call, world.rank()))));
+      received.emplace_back(static_cast<std::size_t>(collects ? total : 0));
+      requests.push_back(world.igatherv(sent.back(), received.back(), collects ? counts : std::vector<Count>(), {},
+                                        root, {.algorithm = "board"}));
+    }
+    for (Request& request : requests) request.wait();
+    for (int call = 0; call < calls; ++call) {
+      if (world.rank() != call / 50 % world.size()) continue;
+      std::vector<std::byte> expected;
+      for (Rank rank = 0; rank < world.size(); ++rank) {
+        const auto block = content(static_cast<std::uint64_t>(call * world.size() + rank),
+                                   static_cast<std::size_t>(count(call, rank)));
+        expected.insert(expected.end(), block.begin(), block.end());
+      }
+      ASSERT_TRUE(received[static_cast<std::size_t>(call)] == expected) << "call " << call;
+    }
+  });
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Areas, testing::Combine(testing::Values(2, 3, 5), testing::Bool()),
+                         [](const auto& info) {
+                           return std::to_string(std::get<0>(info.param)) +
+                                  (std::get<1>(info.param) ? "Fibers" : "Threads");
+                         });
+
+/// The first group's board in a job's memory.
+host::Board find_board(host::Segment& segment, Rank size) {
+  const std::size_t bytes = host::Board::bytes(size);
+  for (host::Offset at = segment.header().heap; at < segment.header().heap_next.load(); at += host::page) {
+    std::byte* const memory = segment.at(at, bytes);
+    const auto& header = *reinterpret_cast<const host::BoardHeader*>(memory);
+    if (header.magic.load() == host::board_magic) return host::Board(memory, size, 0, header.context.load());
+  }
+  return {};
+}
+
+TEST(DamagedAreas, ASlotThatThereIsNotIsAnErrorOnEveryRank) {
+  constexpr Rank size = 3;
+  for (const std::uint64_t wrong : {std::uint64_t{host::slots}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+    SCOPED_TRACE("slot " + std::to_string(wrong));
+    host::Segment* segment = nullptr;
+    std::array<std::string, size> said;
+    const job::InprocOptions options{.fibers = true, .watch = [&](auto*, host::Segment& made) { segment = &made; }};
+    job::run_inproc(size, options, [&](const Group& world) {
+      std::vector<std::byte> data = content(1, 16384);
+      try {
+        if (world.rank() == 0) {
+          Request request = world.ibcast(data, 0, {.algorithm = "board_pipeline"});
+          const host::Board board = find_board(*segment, size);
+          ASSERT_TRUE(board);
+          for (std::uint64_t cell = 0; cell < host::cells; ++cell) board.cell(0, cell).area = wrong;
+          request.wait();
+        } else {
+          world.bcast(data, 0, {.algorithm = "board_pipeline"});
+        }
+        world.barrier();
+      } catch (const Error& error) {
+        said[static_cast<std::size_t>(world.rank())] = error.what();
+      }
+    });
+    EXPECT_NE(said[0].find("was broken"), std::string::npos) << said[0];
+    EXPECT_NE((said[1] + said[2]).find("rank 0 has no area"), std::string::npos) << said[1] << said[2];
+    for (const std::string& text : said) EXPECT_NE(text, "");
+  }
+}
+
+}  // namespace
+}  // namespace tutti
