@@ -5,12 +5,16 @@ Valid inputs, and those that are broken in one place only.
 """
 
 import pathlib
+import re
 import struct
 import sys
 
 CONTEXT = 0x1122334455667788
 JOB = 77
 PAGE = 4096
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+# What has another wire version is refused before anything else is looked at.
+WIRE = int(re.search(r"wire_version = (\d+);", (ROOT / "src/host/segment.hpp").read_text())[1])
 
 
 def messages():
@@ -18,14 +22,14 @@ def messages():
         return struct.pack("<4sHHI", b"TTT1", kind, 0, len(body) if length is None else length) + body
 
     def hello(purpose, rank, size, pid):
-        return one(0, struct.pack("<5I", 1, purpose, rank, size, pid) + bytes(range(16)))
+        return one(0, struct.pack("<5I", WIRE, purpose, rank, size, pid) + bytes(range(16)))
 
     def key(number, text):
         return struct.pack("<IH", number, len(text)) + text
 
     yield "hello", hello(0, 1, 4, 4711)
     yield "hello_lifeline", hello(1, 0, 1, 1)
-    yield "hello_of_another_version", one(0, struct.pack("<I", 2) + b"whatever")
+    yield "hello_of_another_version", one(0, struct.pack("<I", WIRE + 1) + b"whatever")
     yield "hello_of_no_rank", hello(0, 4, 4, 4711)
     yield "welcome", one(1, struct.pack("<IIQ", 4, 2, 0x0123456789ABCDEF))
     yield "ready_go_bye", one(2) + one(3) + one(10)
@@ -47,7 +51,7 @@ def segments():
     def up(value):
         return -(-value // PAGE) * PAGE
 
-    def one(size, capacity, *places, how=0, version=1, job=JOB, magic=0x5455545449534547, shift=0, claimed=None):
+    def one(size, capacity, *places, how=0, version=WIRE, job=JOB, magic=0x5455545449534547, shift=0, claimed=None):
         processes = up(33792)
         links = up(processes + size * 1664)
         pairs = up(links + capacity // PAGE * 8)
@@ -64,7 +68,7 @@ def segments():
     yield "too_small", one(3, 2 << 20)
     yield "too_many", one(40000, giga)
     yield "another_job", one(3, giga, job=JOB + 1)
-    yield "another_version", one(3, giga, version=2)
+    yield "another_version", one(3, giga, version=WIRE + 1)
     yield "another_magic", one(3, giga, magic=1)
     yield "another_size", one(3, giga, claimed=2 * giga)
     yield "wrong_place", one(3, giga, shift=PAGE)
