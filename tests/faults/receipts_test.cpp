@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Gatherv's large blocks: the root copies them from their senders' memory and tells each of them when it has done so.
+// The root is late, a sender writes its buffer anew at once, one means another count, somebody dies meanwhile.
+#include <gtest/gtest.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <csignal>
+#include <cstdint>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "job.hpp"
+#include "job/inproc.hpp"
+
+namespace {
+
+using tutti::Count;
+using tutti::Error;
+using tutti::Group;
+using tutti::Mismatch;
+using tutti::PeerLost;
+using tutti::Rank;
+using namespace tutti::faults;
+
+constexpr int patience = 20;  // seconds
+constexpr Count large = 200'000, small = 10;
+
+std::uint32_t value(int call, Rank rank) { return static_cast<std::uint32_t>(call * 1000 + rank + 1); }
+
+/// Every third block is small, every fifth empty, the others large.
+Count count_of(int call, Rank rank) {
+  const int which = call + rank;
+  if (which % 5 == 4) return 0;
+  return which % 3 == 2 ? small : large + which;
+}
+
+/// What is wrong, or an empty text. `pause`: of the root, before each call.
+template <class Pause>
+std::string gather_again_and_again(const Group& world, int calls, Pause pause) {
+  for (int call = 0; call < calls; ++call) {
+    const Rank root = call % world.size();
+    std::vector<Count> counts;
+    for (Rank rank = 0; rank < world.size(); ++rank) counts.push_back(count_of(call, rank));
+    std::vector<std::uint32_t> mine(static_cast<std::size_t>(count_of(call, world.rank())), value(call, world.rank()));
+    if (world.rank() != root) {
+      world.gatherv(mine, std::vector<std::uint32_t>(), {}, {}, root, {.algorithm = "board"});
+      std::ranges::fill(mine, 0xdeadu);  // and the memory is given back
+      continue;
+    }
+    pause();
+    Count total = 0;
+    for (const Count count : counts) total += count;
+    std::vector<std::uint32_t> all(static_cast<std::size_t>(total));
+    world.gatherv(mine, all, counts, {}, root, {.algorithm = "board"});
+    auto at = all.begin();
+    for (Rank rank = 0; rank < world.size(); ++rank) {
+      const auto end = at + counts[static_cast<std::size_t>(rank)];
+      if (std::any_of(at, end, [&](std::uint32_t is) { return is != value(call, rank); }))
+        return "call " + std::to_string(call) + ": wrong values from rank " + std::to_string(rank);
+      at = end;
+    }
+  }
+  return "";
+}
+
+TEST(Receipts, TheRootIsLateAndSendersWriteAtOnce) {
+  for (const Rank size : {2, 3, 5}) {
+    SCOPED_TRACE(std::to_string(size) + " ranks");
+    Job job(size, {}, [](Seat& seat) {
+      const Group world = seat.world();
+      const std::string wrong = gather_again_and_again(world, 30, [] { usleep(3000); });
+      seat.say(wrong.empty() ? "right" : wrong);
+    });
+    for (Rank rank = 0; rank < size; ++rank) {
+      EXPECT_TRUE(job.await_end(rank, patience, true)) << "rank " << rank << " hangs";
+      EXPECT_EQ(job.said(rank), "right\n") << "rank " << rank;
+    }
+  }
+}
+
+TEST(Receipts, UnderEveryInterleaving) {
+  for (const Rank size : {2, 3, 4, 7})
+    for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
+      SCOPED_TRACE(std::to_string(size) + " ranks, seed " + std::to_string(seed));
+      tutti::job::run_inproc(size, {.fibers = true, .seed = seed},
+                             [](const Group& world) { EXPECT_EQ(gather_again_and_again(world, 15, [] {}), ""); });
+    }
+}
+
+/// Rank 1 gives `given` elements where the root expects `expected`.
+void mistake(Rank size, Count given, Count expected, std::uint64_t seed) {
+  SCOPED_TRACE(std::to_string(size) + " ranks, " + std::to_string(given) + " for " + std::to_string(expected) +
+               ", seed " + std::to_string(seed));
+  std::vector<std::string> said(static_cast<std::size_t>(size));
+  tutti::job::run_inproc(size, {.fibers = true, .seed = seed}, [&](const Group& world) {
+    const Rank rank = world.rank();
+    std::vector<Count> counts(static_cast<std::size_t>(size), large);
+    counts[1] = expected;
+    std::vector<std::uint32_t> mine(static_cast<std::size_t>(rank == 1 ? given : large), value(0, rank));
+    std::vector<std::uint32_t> all(rank == 0 ? static_cast<std::size_t>((size - 1) * large + expected) + 1 : 0, 7u);
+    try {
+      if (rank == 0)
+        world.gatherv(mine, std::span(all).first(all.size() - 1), counts, {}, 0, {.algorithm = "board"});
+      else
+        world.gatherv(mine, all, {}, {}, 0, {.algorithm = "board"});
+      world.barrier();
+    } catch (const Mismatch& error) {
+      said[static_cast<std::size_t>(rank)] = error.what();
+    }
+    if (rank == 0) {
+      EXPECT_EQ(all.back(), 7u);
+    }
+  });
+  for (const std::string& text : said) EXPECT_NE(text.find("match"), std::string::npos) << text;
+  EXPECT_NE(said[0].find("expects " + std::to_string(expected) + " elements from rank 1"), std::string::npos)
+      << said[0];
+  EXPECT_NE(said[0].find("gives " + std::to_string(given) + " elements"), std::string::npos) << said[0];
+}
+
+TEST(Receipts, AWrongCountIsAMismatch) {
+  for (const Rank size : {2, 3, 5})
+    for (const std::uint64_t seed : {0, 1, 2}) {
+      mistake(size, large, large + 1, seed);
+      mistake(size, large + 1, large, seed);
+      mistake(size, small, large, seed);
+      mistake(size, large, small, seed);
+    }
+}
+
+/// `victim` is killed in its third call, the root when all others wait for its receipts, or a sender before it.
+void strike(Rank victim) {
+  constexpr Rank size = 4, root = 0;
+  Job job(size, {}, [victim](Seat& seat) {
+    const Group world = seat.world();
+    const std::vector<std::uint32_t> mine(static_cast<std::size_t>(large), value(1, seat.rank()));
+    std::vector<std::uint32_t> all(seat.rank() == root ? static_cast<std::size_t>(size * large) : 0);
+    const std::vector<Count> counts(size, large);
+    seat.ready();
+    try {
+      for (int call = 0; call < 3; ++call) {
+        if (call == 2 && seat.rank() == root) usleep(50'000);
+        if (call == 2 && seat.rank() == victim) {
+          // A sender has exposed its block, and is killed while it waits for the receipt.
+          tutti::Request request;
+          if (victim != root) request = world.igatherv(mine, all, {}, {}, root, {.algorithm = "board"});
+          seat.await_all_ready();
+          seat.strike_self(SIGKILL);
+        }
+        world.gatherv(mine, all, seat.rank() == root ? counts : std::vector<Count>(), {}, root, {.algorithm = "board"});
+      }
+      world.barrier();
+      seat.say("noticed nothing");
+    } catch (const PeerLost& error) {
+      seat.say("lost " + std::to_string(error.peer()));
+    }
+  });
+  ASSERT_TRUE(job.await_end(victim, patience, true));
+  for (Rank rank = 0; rank < size; ++rank) {
+    if (rank == victim) continue;
+    EXPECT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank << " hangs";
+    EXPECT_EQ(job.said(rank), "lost " + std::to_string(victim) + "\n") << "rank " << rank;
+  }
+}
+
+TEST(Receipts, TheRootIsKilled) { strike(0); }
+TEST(Receipts, ASenderIsKilledWhileItWaits) { strike(2); }
+
+}  // namespace
