@@ -68,6 +68,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
       written.push_back(
           {step.cell, host::slots_of(static_cast<std::size_t>(step.source.offset + step.source.count) * element)});
   std::ranges::sort(written, {}, &Area::cell);
+  for (const Area& area : written) slots += static_cast<std::size_t>(area.slots);
   for (std::size_t i = 0; i < count; ++i) {
     const plan::Step& step = plan.steps[i];
     const auto after = plan.after(step);

@@ -99,7 +99,8 @@ struct Bound {
     std::int32_t cell;
     int slots;
   };
-  std::vector<Area> written;           ///< This rank's cells that have areas, ascending.
+  std::vector<Area> written;           ///< This rank's cells that have areas, ascending,
+  std::size_t slots = 0;               ///< and how many slots they take.
   std::int32_t next_cells = 1;         ///< How many of its next cells this rank fetches ahead of its next call,
   std::size_t next_area = 0;           ///< and how much of its next area.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.

@@ -81,12 +81,14 @@ Operation* Channel::begin(const Start& start) {
 }
 
 /// A slot is written again when everybody is done with the cell that it was given out for before. Between two payloads
-/// that share one there are at least as many others as plans reckon with areas.
+/// of one operation that share one there are at least as many others as plans reckon with areas.
 void Channel::give_areas(Operation& operation) {
+  next_slot_ = next_slot(operation.bound().slots);
   std::size_t number = 0;
   for (const Bound::Area& wanted : operation.bound().written) {
-    const std::size_t begin = next_slot(wanted.slots);
-    next_slot_ = begin + static_cast<std::size_t>(wanted.slots);
+    const auto taken = static_cast<std::size_t>(wanted.slots);
+    const std::size_t begin = next_slot_ + taken <= slot_cells_.size() ? next_slot_ : 0;
+    next_slot_ = begin + taken;
     Operation::Area& given = operation.areas_[number++];
     given = {begin, 0};
     for (std::size_t slot = begin; slot < next_slot_; ++slot)
@@ -278,8 +280,9 @@ void Channel::fetch_next(const Bound& bound) {
   if (!board_) return;
   for (std::int32_t cell = 0; cell < bound.next_cells; ++cell)
     host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
-  const std::size_t slot = next_slot(1);
-  if (bound.next_area == 0 || slot_cells_[slot] > all_consumed_) return;
+  if (bound.next_area == 0) return;
+  const std::size_t slot = next_slot(bound.slots);
+  if (slot == slot_cells_.size() || slot_cells_[slot] > all_consumed_) return;
   host::prefetch_to_write(board_.area(rank(), slot), bound.next_area);
 }
 

@@ -2,6 +2,7 @@
 // A group as the engine sees it: members, board, operations in flight, and whether it is broken.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <cstdint>
 #include <memory>
@@ -112,9 +113,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   // All of these run under the lock.
   Operation* begin(const Start& start);
   void give_areas(Operation& operation);
-  /// Where an area of so many slots begins.
-  std::size_t next_slot(int slots) const {
-    return next_slot_ + static_cast<std::size_t>(slots) <= slot_cells_.size() ? next_slot_ : 0;
+  /// Where the areas of an operation that needs so many slots begin: with the first of them all as soon as those are
+  /// free, as far as is known. While readers keep up, few are in use, and they stay in the caches.
+  std::size_t next_slot(std::size_t slots) const {
+    const std::size_t wanted = std::min(slots, next_slot_);  // what lies behind was given out before these
+    return wanted > 0 && slot_cells_[wanted - 1] <= all_consumed_ ? 0 : next_slot_;
   }
   void stay(const Operation& operation);  // in the hope that it finishes soon
   void hand_out(Operation& operation, const Start& start);
