@@ -29,8 +29,8 @@ Operation::~Operation() = default;
 
 void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
                         std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
-  if (areas_.size() < bound.written.size()) areas_.resize(bound.written.size());
   bound_ = &bound;
+  if (areas_.size() < bound.written.size()) make_room_for_areas();
   reduction_ = reduction;
   sequence_ = sequence;
   chain_ = chain;

@@ -97,6 +97,7 @@ class Operation {
   void finish(Phase phase);
   void open(std::shared_ptr<Mailbox> mailbox);
 
+  [[gnu::noinline]] void make_room_for_areas() { areas_.resize(bound_->written.size()); }
   void reset_steps(Count own);
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target) const;
@@ -136,6 +137,7 @@ class Operation {
   void begin_exact(Count own);
   bool fetch(const Place& source, std::span<std::byte> to);
   std::byte* address(const Place& place) const;
+  [[gnu::noinline]] std::byte* address_in_area(const Place& place) const;
   std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }
   host::Cell& cell(Rank owner, std::int32_t number) const;
   std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }

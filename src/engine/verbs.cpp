@@ -25,16 +25,18 @@ constexpr std::size_t fetch_bytes = 16 << 10;
 
 std::byte* Operation::address(const Place& place) const {
   if (place.buffer == Buffer::shared) {
-    host::Cell& holder = cell(place.owner, place.cell);
-    if (place.area == Place::no_area) return holder.payload + place.offset;
-    const bool mine = place.owner == channel_.rank();
-    std::byte* const begin = channel_.board_.area(place.owner, mine ? area(place.area).slot : holder.area);
-    if (begin == nullptr) [[unlikely]]
-      throw Damaged("rank " + std::to_string(place.owner) +
-                    " has no area where it says that its payload lies; some process wrote where it must not");
-    return begin + place.offset;
+    if (place.area != Place::no_area) return address_in_area(place);
+    return cell(place.owner, place.cell).payload + place.offset;
   }
   return bases_[static_cast<std::size_t>(place.buffer)] + place.offset;
+}
+
+std::byte* Operation::address_in_area(const Place& place) const {
+  const bool mine = place.owner == channel_.rank();
+  const std::uint64_t slot = mine ? area(place.area).slot : cell(place.owner, place.cell).area;
+  if (std::byte* const begin = channel_.board_.area(place.owner, slot)) return begin + place.offset;
+  throw Damaged("rank " + std::to_string(place.owner) +
+                " has no area where it says that its payload lies; some process wrote where it must not");
 }
 
 host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
