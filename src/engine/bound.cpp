@@ -18,6 +18,38 @@ namespace {
 constexpr std::size_t most_fetched = 4096;
 constexpr std::int32_t most_cells_fetched = 8;
 
+/// Whether a rank may write payloads that are too large for a cell, also where others see none: they may neither write
+/// nor read it themselves.
+bool may_have_areas(const Description& says, Rank ranks) {
+  switch (says.kind) {
+    case Kind::barrier:
+      return false;
+    case Kind::bcast:
+    case Kind::reduce:
+    case Kind::allreduce:
+    case Kind::scan:
+    case Kind::exscan:
+      ranks = 1;
+      break;
+    case Kind::gather:
+    case Kind::scatter:
+    case Kind::allgather:
+    case Kind::alltoall:
+    case Kind::reduce_scatter_block:
+      break;
+    default:  // only some ranks know all counts
+      return true;
+  }
+  const std::size_t most = host::small_payload / (static_cast<std::size_t>(ranks) * std::max(says.element, 1u));
+  return says.exact != Exactness::none || static_cast<std::size_t>(says.count) > most;
+}
+
+/// Of cells alone half of the ring stays for who is ahead; of areas as many as an operation may take.
+std::uint64_t untold_after(bool areas, bool areas_elsewhere, std::int32_t cells) {
+  if (areas) return 0;
+  return areas_elsewhere ? static_cast<std::uint64_t>(std::max(0, host::areas - cells)) : host::cells / 2;
+}
+
 std::uint64_t cell_key(Rank owner, std::int32_t cell) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(owner)) << 32 | static_cast<std::uint32_t>(cell);
 }
@@ -63,6 +95,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
   const Areas in_areas = find_areas();
   areas = !in_areas.empty();
+  most_untold = untold_after(areas, may_have_areas(says, plan.size), plan.cells);
   for (const plan::Step& step : plan.steps)
     if (step.verb == Verb::publish && in_areas.contains(cell_key(plan.rank, step.cell)))
       written.push_back(

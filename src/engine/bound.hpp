@@ -95,6 +95,9 @@ struct Bound {
   bool messages = false;  ///< It may wait for a message, and not for cells alone.
   bool any = false;       ///< Has `after any` edges.
   bool areas = false;     ///< Writes or reads payloads that are too large for a cell.
+  /// Cells that this rank may have read after it without saying so: it may then stay away or leave, and nobody shall
+  /// wait for them.
+  std::uint64_t most_untold = 0;
   struct Area {
     std::int32_t cell;
     int slots;

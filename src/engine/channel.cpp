@@ -17,9 +17,6 @@ namespace {
 /// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
 constexpr int brief = 100, brief_yields = 8;
 
-/// Cells that this rank has read and has not said so. Half of the ring stays for who is ahead.
-constexpr std::uint64_t most_untold = host::cells / 2;
-
 }  // namespace
 
 Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(std::move(membership)) {
@@ -219,11 +216,11 @@ void Channel::settle_alone(Operation& operation) {
   first_ = last_ = nullptr;
   operation.phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: as in recycle
   idle_.push_back(&operation);
-  // Nobody waits for these cells as long as others are free; the next operation tells of them while it waits.
+  // Nobody waits for these few as long as others are free; the next operation tells of them while it waits.
   const std::uint64_t untold = next_cell_ - consumed_;
   untold_ = untold_ || untold > 0;
   fetch_next(operation.bound());
-  const bool tell = untold > (operation.bound().areas ? 0 : most_untold);
+  const bool tell = untold > operation.bound().most_untold;
   if (tell) update_consumed();
   if (tell || operation.published_) ring_bells();
   operation.published_ = false;

@@ -6,10 +6,12 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <cstddef>
 #include <cstdint>
 #include <functional>
 #include <string>
+#include <thread>
 #include <tuple>
 #include <vector>
 
@@ -155,6 +157,28 @@ INSTANTIATE_TEST_SUITE_P(Sizes, Areas, testing::Combine(testing::Values(2, 3, 5)
                            return std::to_string(std::get<0>(info.param)) +
                                   (std::get<1>(info.param) ? "Fibers" : "Threads");
                          });
+
+TEST(AreasOfOthers, ARankThatHasNothingToGiveMayLeave) {
+  // It sees neither their areas nor their counts, and has told them all that they need before it goes.
+  constexpr Rank size = 4, root = 0, empty = size - 1;
+  constexpr int calls = 4 * host::areas;
+  constexpr Count block = host::large_payload / 2;  // of more it would expose its memory
+  std::atomic<bool> done{false};
+  job::run_inproc(size, {}, [&](const Group& world) {
+    const std::vector<std::byte> sent(world.rank() == empty ? 0 : block, std::byte{7});
+    const bool collects = world.rank() == root;
+    std::vector<std::byte> received(collects ? block * (size - 1) : 0);
+    const std::vector<Count> counts{block, block, block, 0};
+    // Acquire: pairs with the release below.
+    while (world.rank() != empty && !done.load(std::memory_order_acquire)) std::this_thread::yield();
+    for (int call = 0; call < calls; ++call) {
+      world.gatherv(sent, received, collects ? counts : std::vector<Count>(), {}, root, {.algorithm = "board"});
+      ASSERT_TRUE(std::ranges::all_of(received, [](std::byte one) { return one == std::byte{7}; }));
+      std::ranges::fill(received, std::byte{0});
+    }
+    if (world.rank() == empty) done.store(true, std::memory_order_release);  // partner: the load above
+  });
+}
 
 /// The first group's board in a job's memory.
 host::Board find_board(host::Segment& segment, Rank size) {
