@@ -32,7 +32,7 @@ def test_completion(name, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["apart", "wide"])
+@pytest.mark.parametrize("program", ["apart", "wide", "sessions"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_what_programs_rely_on(name, program, tmp_path):
     mpi = mpis.get(name)
@@ -46,6 +46,16 @@ def test_what_they_get_wrong_themselves(name, program):
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
         out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("policy", ["auto", "always"])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_threads(name, policy):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "threads.c"], "-pthread")
+    for ranks, hosts in ((2, 1), (3, 1), (3, 2)):
+        out = mpi_jobs.run(mpi, ranks, [program], policy=policy, timeout=60, hosts=hosts).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
 
 

@@ -23,7 +23,6 @@ namespace {
 struct Kept {
   std::shared_mutex lock;
   std::unordered_map<std::uintptr_t, std::unique_ptr<Communicator>> communicators;
-  int keyval = MPI_KEYVAL_INVALID;
   std::atomic<std::uint64_t> generation{1};  ///< Grows when one is forgotten. Relaxed: a handle that is freed while
                                              ///< another thread uses it is an error of the program.
 };
@@ -183,9 +182,12 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
 
 /// So that it is forgotten with the communicator.
 void watch(MPI_Comm comm) {
-  Kept& all = kept();
-  if (all.keyval == MPI_KEYVAL_INVALID) real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &all.keyval, nullptr);
-  real.Comm_set_attr(comm, all.keyval, nullptr);
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &forget, &made, nullptr);
+    return made;
+  }();
+  real.Comm_set_attr(comm, keyval, nullptr);
 }
 
 struct Last {

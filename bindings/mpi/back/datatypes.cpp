@@ -19,7 +19,6 @@ namespace {
 struct Kept {
   std::mutex lock;
   std::unordered_map<std::uintptr_t, std::unique_ptr<const Datatype>> types;
-  int keyval = MPI_KEYVAL_INVALID;
 };
 
 /// What this thread asked for last.
@@ -193,9 +192,12 @@ void watch(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (combiner == MPI_COMBINER_NAMED) return;
-  Kept& all = kept();
-  if (all.keyval == MPI_KEYVAL_INVALID) real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget, &all.keyval, nullptr);
-  real.Type_set_attr(type, all.keyval, nullptr);
+  static const int keyval = [] {
+    int made = MPI_KEYVAL_INVALID;
+    real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget, &made, nullptr);
+    return made;
+  }();
+  real.Type_set_attr(type, keyval, nullptr);
 }
 
 const Datatype* find(MPI_Datatype type) {
@@ -211,7 +213,8 @@ const Datatype* find(MPI_Datatype type) {
   auto made = describe(type);
   watch(type);
   const std::lock_guard lock(all.lock);
-  return (all.types[number_of(type)] = std::move(made)).get();
+  // Another thread may have found it meanwhile, and use it.
+  return all.types.try_emplace(number_of(type), std::move(made)).first->second.get();
 }
 
 }  // namespace

@@ -5,6 +5,7 @@
 
 #include <algorithm>
 #include <array>
+#include <atomic>
 #include <chrono>
 #include <climits>
 #include <cstring>
@@ -34,13 +35,17 @@ Host* the_host = nullptr;
 struct Awaited {
   MPI_Comm comm = MPI_COMM_NULL;  ///< Of this process alone.
   MPI_Request request = MPI_REQUEST_NULL;
+  std::atomic_flag busy;  ///< Two threads may not look at one request at once; who finds the other there goes on.
 
   void begin() {
     if (real.Comm_dup(MPI_COMM_SELF, &comm) == MPI_SUCCESS) real.Irecv(nullptr, 0, MPI_BYTE, 0, 0, comm, &request);
   }
   void look() {
     int flag = 0;
-    if (request != MPI_REQUEST_NULL) real.Test(&request, &flag, MPI_STATUS_IGNORE);
+    // Acquire and release: one look after the other.
+    if (request == MPI_REQUEST_NULL || busy.test_and_set(std::memory_order_acquire)) return;
+    real.Test(&request, &flag, MPI_STATUS_IGNORE);
+    busy.clear(std::memory_order_release);
   }
   void end() {
     if (request != MPI_REQUEST_NULL) real.Send(nullptr, 0, MPI_BYTE, 0, 0, comm);

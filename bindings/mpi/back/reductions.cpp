@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <tuple>
 #include <unordered_map>
 #include <utility>
 
@@ -143,11 +144,11 @@ void reduce_by_mpi(const void* in, void* inout, Count n, void* context) {
 /// One for each pair, kept for ever: operations that use it may outlive the call.
 Foreign* foreign_operation(MPI_Op op, MPI_Datatype type, std::size_t element) {
   static std::mutex& lock = *std::make_unique<std::mutex>().release();
-  using Key = std::pair<std::uintptr_t, std::uintptr_t>;
+  using Key = std::tuple<std::uintptr_t, std::uintptr_t, std::size_t>;
   static auto& all = *std::make_unique<std::map<Key, std::unique_ptr<Foreign>>>().release();
   const std::lock_guard guard(lock);
-  auto& found = all[{number_of(op), number_of(type)}];
-  if (!found || found->element != element) found = std::make_unique<Foreign>(Foreign{op, type, element});
+  auto& found = all[{number_of(op), number_of(type), element}];
+  if (!found) found = std::make_unique<Foreign>(Foreign{op, type, element});
   return found.get();
 }
 
