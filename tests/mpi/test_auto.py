@@ -1,6 +1,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The policy auto takes what is faster, and the report says what was done."""
 
+import re
+import subprocess
+
 import mpi_jobs
 import mpis
 import pytest
@@ -35,6 +38,27 @@ def test_auto_takes_the_faster_one():
 def test_policies_are_obeyed(policy, side):
     rows, text = report(3, policy, {})
     assert rows["allreduce"][side] == rows["iallreduce"][side] == CALLS, text
+
+
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_tutti_mpi_before_a_launcher(name):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "auto/calls.c"])
+    words = [mpi_jobs.WORK / "bin/tutti", "mpi", "--policy", "always", *mpi.launch_words(3), program, "20"]
+    environment = mpi_jobs.environment_of(mpi, "bare", {"TUTTI_MPI_REPORT": "1"})
+    done = subprocess.run(words, env=environment, capture_output=True, text=True, timeout=60, check=True)
+    assert done.stdout == "0 wrong\n"
+    assert re.search(r"^allreduce +128 +0 +20 ", done.stderr, re.MULTILINE), done.stderr
+
+
+def test_a_policy_that_means_nothing():
+    mpi = mpis.get("mpich")
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "auto/calls.c"])
+    settings = {"TUTTI_MPI": "always,gossip:never", "TUTTI_MPI_REPORT": "1"}
+    done = mpi_jobs.run(mpi, 2, [program, 20], policy="always", environment=settings)
+    assert done.checked() == "0 wrong\n"
+    assert done.err.count("gossip") == 1
+    assert "all collectives are the MPI's" in done.err
 
 
 def test_report_names_what_was_passed_on():

@@ -12,6 +12,7 @@
 #include <string>
 
 #include "commands.hpp"
+#include "drop_in.hpp"
 #include "host/board.hpp"
 #include "host/segment.hpp"
 #include "host/topology.hpp"
@@ -53,6 +54,7 @@ int print() {
     row("", fmt::format("TUTTI_ALGORITHMS goes before it: {}", runtime.place().algorithms));
   row("segment",
       fmt::format("{} GiB of sparse memory, sealed; nothing in /dev/shm", engine.segment().header().capacity >> 30));
+  row("MPI drop-in", describe_drop_in());
   return 0;
 }
 

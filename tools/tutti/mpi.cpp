@@ -5,13 +5,13 @@
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
 #include <cstdlib>
-#include <filesystem>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "become.hpp"
 #include "commands.hpp"
+#include "drop_in.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::command {
@@ -22,13 +22,6 @@ struct Wanted {
   std::string policy;
   bool path = false;
 };
-
-/// Beside this program, wherever both are moved.
-std::filesystem::path drop_in() {
-  const std::filesystem::path file = (binaries() / TUTTI_LIBRARY_FROM_PROGRAM / "libtutti-mpi.so").lexically_normal();
-  if (std::filesystem::exists(file)) return file;
-  throw Error(Cause::usage, "there is no " + file.string() + "; install Tutti again, with the MPI drop-in");
-}
 
 int run(const Wanted& wanted, const std::vector<std::string>& command) {
   const std::string library = drop_in().string();
