@@ -41,7 +41,7 @@ def test_what_programs_get_wrong_themselves(name, program):
 
 
 @pytest.mark.parametrize("threads", [False, True])
-@pytest.mark.parametrize("name", ["mpich", "mpich-abi"])
+@pytest.mark.parametrize("name", mpis.ABIS)
 def test_random_programs(name, threads):
     """With threads, operations between hosts may stay open."""
     mpi = mpis.get(name)

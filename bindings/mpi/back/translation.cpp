@@ -9,7 +9,8 @@ namespace tutti::mpi {
 namespace {
 
 /// Elements side by side in memory: as bytes, or as a layout. `buffer` becomes where they begin.
-bool lay(Count count, MPI_Datatype type, const std::byte*& buffer, Layout& kept, const Layout*& layout, Count& bytes) {
+bool lay(Count count, MPI_Datatype type, const std::byte*& buffer, std::optional<Layout>& kept, const Layout*& layout,
+         Count& bytes) {
   const Datatype* what = count < 0 ? nullptr : datatype(type);
   if (what == nullptr) return false;
   bytes = count * what->size;
@@ -17,12 +18,11 @@ bool lay(Count count, MPI_Datatype type, const std::byte*& buffer, Layout& kept,
     if (bytes > 0) buffer += what->begin;
     return true;
   }
-  kept = what->layout.repeat(count);
+  const Layout all = what->layout.repeat(count);
   // Absolute addresses count from MPI_BOTTOM, which is null: a buffer begins where its data do.
-  const Count begin = kept.begin();
+  const Count begin = all.begin();
   buffer += begin;
-  kept = kept.moved(-begin);
-  layout = &kept;
+  layout = &kept.emplace(all.moved(-begin));
   return true;
 }
 
@@ -77,16 +77,15 @@ bool Translation::place_blocks(MPI_Datatype type, Blocks& blocks, const std::byt
       blocks.offsets[i] = counts_[i] > 0 ? (displacements_[i] - lowest) * what->extent : 0;
     return true;
   }
-  blocks.layout = what->layout.indexed(counts_, displacements_);
+  const Layout all = what->layout.indexed(counts_, displacements_);
   Count offset = 0;
   for (std::size_t i = 0; i < counts_.size(); ++i) {
     blocks.offsets[i] = offset;
     offset += blocks.counts[i];
   }
-  const Count begin = blocks.layout.begin();
+  const Count begin = all.begin();
   buffer += begin;
-  blocks.layout = blocks.layout.moved(-begin);
-  layout = &blocks.layout;
+  layout = &blocks.layout.emplace(all.moved(-begin));
   return true;
 }
 

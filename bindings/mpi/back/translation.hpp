@@ -103,7 +103,7 @@ class Translation {
   }
   struct Blocks {
     std::vector<Count> counts, offsets;
-    Layout layout;
+    std::optional<Layout> layout;
   };
   bool place_input_blocks(const void* buffer, MPI_Datatype type);
   bool place_output_blocks(void* buffer, MPI_Datatype type);
@@ -113,7 +113,7 @@ class Translation {
   bool put_reduce_counts();
 
   Place place_;
-  Layout input_, output_;
+  std::optional<Layout> input_, output_;  ///< There when needed: an empty Layout costs atomic operations.
   std::vector<Count> counts_, displacements_;
   Blocks send_, receive_;
   Count send_count_ = 0, receive_count_ = 0;
