@@ -168,6 +168,8 @@ bool Channel::finish_soon(Operation& operation) {
     keep_bound = std::move(operation.keep_bound_);
     operation.event_.reset();
     settle_alone(operation);
+  } else if (operation.finished()) {
+    settle();  // others may have finished with it, and the program may never wait for them
   }
   lock_.unlock();
   return gone;

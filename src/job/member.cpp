@@ -155,6 +155,10 @@ host::Offset Member::make_board(const Membership& made) {
   return offset;
 }
 
+void Member::free_board(host::Offset board, const Membership& made) {
+  runtime_->engine().segment().free(board, host::Board::bytes(static_cast<int>(made.world.size())));
+}
+
 std::shared_ptr<Member> Member::split(int colour, int key) {
   const auto size = static_cast<std::size_t>(channel_->size());
   const Rank me = channel_->rank();

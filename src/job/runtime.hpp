@@ -101,6 +101,8 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
   /// Memory for the board of a group to be, made by one of its ranks. Throws Error (system).
   host::Offset make_board(const engine::Membership& made);
+  /// Gives it back when the group is not made after all.
+  void free_board(host::Offset board, const engine::Membership& made);
 
   /// The user's plans that are kept for this group; from any thread. `keep` returns what is kept by then.
   Plan kept_plan(std::string_view key);

@@ -178,6 +178,44 @@ TEST(AreasOfOthers, ARankThatHasNothingToGiveMayLeave) {
   });
 }
 
+TEST(AreasOfOthers, ARankWhoseOperationsEndTogetherMayLeave) {
+  // Rank 1 finishes both broadcasts when it waits for the first, and after that nothing makes it look again.
+  constexpr Rank size = 3, root = 2, early = 1;
+  constexpr int calls = 4 * host::areas;
+  constexpr Count block = host::large_payload / 2;
+  enum : int { beginning, posted, published, left };
+  std::atomic<int> stage{beginning};
+  // Acquire and release: each stage sees what was done in the one before.
+  const auto await = [&](int wanted) {
+    while (stage.load(std::memory_order_acquire) < wanted) std::this_thread::yield();
+  };
+  const auto reach = [&](int reached) { stage.store(reached, std::memory_order_release); };
+  job::run_inproc(size, {}, [&](const Group& world) {
+    std::array<std::int64_t, 2> words{world.rank() == root ? 5 : 0, world.rank() == root ? 6 : 0};
+    const std::vector<std::byte> sent(world.rank() == 0 ? block : 0, std::byte{7});
+    std::vector<std::byte> received(world.rank() == root ? block : 0);
+    const std::vector<Count> counts{block, 0, 0};
+    std::vector<Request> requests;
+    const auto broadcast = [&] {
+      for (std::int64_t& word : words) requests.push_back(world.ibcast(std::span(&word, 1), root));
+    };
+    const auto gather = [&] {
+      for (int call = 0; call < calls; ++call)
+        requests.push_back(world.igatherv(sent, received, world.rank() == root ? counts : std::vector<Count>(), {},
+                                          root, {.algorithm = "board"}));
+    };
+    await(world.rank() == early ? beginning : world.rank() == root ? posted : left);
+    broadcast();
+    if (world.rank() == root) reach(published), await(left);
+    gather();
+    if (world.rank() == early) reach(posted), await(published);
+    for (Request& request : requests) request.wait();
+    EXPECT_EQ(words, (std::array<std::int64_t, 2>{5, 6}));
+    EXPECT_TRUE(std::ranges::all_of(received, [](std::byte one) { return one == std::byte{7}; }));
+    if (world.rank() == early) reach(left);
+  });
+}
+
 /// The first group's board in a job's memory.
 host::Board find_board(host::Segment& segment, Rank size) {
   const std::size_t bytes = host::Board::bytes(size);

@@ -96,6 +96,7 @@ void add_members(const Home& home, Communicator& to, engine::Membership made) {
       }
       news.possible = true;
     } catch (const Error& error) {
+      if (news.starting_board != 0) home.world->free_board(news.starting_board, made);
       base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
     }
   }
