@@ -3,6 +3,8 @@
 
 #include <sched.h>
 
+enum { EACH, LOOK = 5 };
+
 /* The requests as MPI takes them; an entry without an operation is a null request. */
 struct list {
   int count;
@@ -49,16 +51,16 @@ static void each(struct list* list, struct draw* own, int how) {
   }
 }
 
-static int holds_kept_collective(const struct list* list) {
+static int holds_kept(const struct list* list, int collective) {
   for (int i = 0; i < list->count; ++i) {
     const struct operation* operation = list->operations[i];
-    if (operation != NULL && operation->form != NULL && operation->mode == PERSISTENT) return 1;
+    if (operation != NULL && operation->mode == PERSISTENT && (operation->form != NULL) == collective) return 1;
   }
   return 0;
 }
 
 static void all(struct list* list, int chosen_waits) {
-  const int waits = chosen_waits || (avoids("testall of persistent collectives") && holds_kept_collective(list));
+  const int waits = chosen_waits || (avoids("testall of persistent collectives") && holds_kept(list, 1));
   int flag = waits;
   if (waits) MPI_Waitall(list->count, list->requests, list->statuses);
   while (!flag) {
@@ -123,10 +125,12 @@ void complete(struct operation** operations, int count, struct draw* own) {
     list.operations[list.count] = operations[i];
     list.requests[list.count++] = operations[i]->call.request;
   }
-  const int method = draw_between(own, 0, 5), waits = draw_chance(own, 50);
+  int method = draw_between(own, 0, 5);
+  const int waits = draw_chance(own, 50);
   if (!is_open(&list)) return;
+  if (method == LOOK && avoids("looks at persistent messages") && holds_kept(&list, 0)) method = EACH;
   switch (method) {
-    case 0:
+    case EACH:
       each(&list, own, draw_between(own, 0, 6));
       break;
     case 1:
@@ -139,6 +143,7 @@ void complete(struct operation** operations, int count, struct draw* own) {
     case 4:
       some(&list, waits);
       break;
+    case LOOK:
     default:
       look(&list, waits);
       break;
