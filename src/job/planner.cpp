@@ -99,12 +99,31 @@ bool Planner::Entry::same_layouts(const Call& call) const {
          (own == call.own || call.input_layout == nullptr);
 }
 
+Planner::Entry* Planner::Set::find(const Key& key, const Call& call) {
+  const auto found = std::ranges::find_if(others, [&](const Entry& entry) { return entry.matches(key, call); });
+  return found == others.end() ? nullptr : &*found;
+}
+
+Planner::Entry& Planner::Set::place() {
+  if (!first.bound) return first;
+  if (others.size() < most_others) return others.emplace_back();
+  const std::size_t turn = replaced++ % (most_others + 1);
+  return turn == 0 ? first : others[turn - 1];
+}
+
 const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
   const Key key(call);
-  Entry& entry = cache_[key.slot()];
-  if (entry.matches(key, call)) return entry.bound;
+  Set& set = cache_[key.slot()];
+  if (set.first.matches(key, call)) return set.first.bound;
+  return prepare_other(set, key, call);
+}
+
+[[gnu::noinline]] const std::shared_ptr<const Bound>& Planner::prepare_other(Set& set, const Key& key,
+                                                                             const Call& call) {
+  if (Entry* const found = set.find(key, call); found != nullptr) return found->bound;
   check(call);
   auto bound = make(call);
+  Entry& entry = set.place();
   entry.bound.reset();  // in case there is no memory for the rest
   entry.key = key;
   entry.algorithm = call.algorithm;

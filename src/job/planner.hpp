@@ -54,6 +54,17 @@ class Planner {
     bool matches(const Key& key, const Call& call) const;
     bool same_layouts(const Call& call) const;
   };
+  /// The calls of one slot: a program may alternate between some that fall into the same.
+  struct Set {
+    static constexpr std::size_t most_others = 3;
+    Entry first;
+    std::vector<Entry> others;
+    std::size_t replaced = 0;
+    Entry* find(const Key& key, const Call& call);
+    /// A place for one more: an empty one, else that of each in turn.
+    Entry& place();
+  };
+  const std::shared_ptr<const engine::Bound>& prepare_other(Set& set, const Key& key, const Call& call);
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
   void check_exact(const Call& call) const;
@@ -82,7 +93,7 @@ class Planner {
   std::string group_;
   Agreed agreed_;
   std::shared_ptr<const Topology> topology_;  // none: a group without neighbours
-  std::array<Entry, 64> cache_;
+  std::array<Set, 64> cache_;
 };
 
 }  // namespace tutti::job
