@@ -3,6 +3,7 @@
 #include "engine/channel.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -57,6 +58,7 @@ Operation* Channel::begin(const Start& start) {
     history_ = history;
   }
   next_cell_ = operation->cells_end_;
+  if (next_cell_ > touch_from_) touch_cells();
   if (!start.bound->written.empty()) give_areas(*operation);
   operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
@@ -77,10 +79,30 @@ Operation* Channel::begin(const Start& start) {
   return operation;
 }
 
+/// The first that come to a fresh page would meet there, and all but one of them sleep while it is made: 25 us on two
+/// ranks. Touched long before, each by one rank, it costs that one 1.3 us. Few cells are touched where few are used.
+void Channel::touch_cells() {
+  constexpr std::uint64_t first = 16;
+  if (!board_) touch_from_ = host::cells / 2;
+  while (next_cell_ > touch_from_) {
+    if (touch_from_ >= host::cells / 2) {
+      touch_from_ = std::numeric_limits<std::uint64_t>::max();
+      return;
+    }
+    const std::uint64_t touched = 2 * touch_from_, more = std::max(first, 2 * touched);
+    board_.touch_cells(touched, more);
+    touch_from_ = more / 2;
+  }
+}
+
 /// A slot is written again when everybody is done with the cell that it was given out for before. Between two payloads
 /// of one operation that share one there are at least as many others as plans reckon with areas.
 void Channel::give_areas(Operation& operation) {
-  next_slot_ = next_slot(operation.bound().slots);
+  const std::size_t slots = operation.bound().slots;
+  // Asking who is done costs less than fresh memory.
+  const bool fresh = next_slot_ < slot_cells_.size() && slot_cells_[next_slot_] == 0;
+  if (fresh && next_slot(slots) != 0) look_for_consumed(next_cell_);
+  next_slot_ = next_slot(slots);
   std::size_t number = 0;
   for (const Bound::Area& wanted : operation.bound().written) {
     const auto taken = static_cast<std::size_t>(wanted.slots);

@@ -64,4 +64,14 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
   records_ = reinterpret_cast<Record*>(memory_ + layout.records);
 }
 
+void Board::touch_cells(std::uint64_t begin, std::uint64_t end) const {
+  constexpr std::uint64_t each = 4096 / sizeof(Cell);
+  const auto ranks = static_cast<std::uint64_t>(size_),
+             first = begin * ranks + static_cast<std::uint64_t>(rank_) * each;
+  auto* const all = reinterpret_cast<Cell*>(cells_);
+  // Relaxed: the word stays as it is, whoever stores it; only the page has to be there.
+  for (std::uint64_t cell = first; cell < end * ranks; cell += ranks * each)
+    all[cell].word.fetch_or(0, std::memory_order_relaxed);
+}
+
 }  // namespace tutti::host

@@ -111,6 +111,9 @@ class Board {
     const std::size_t index = sequence % cells * static_cast<std::size_t>(size_) + static_cast<std::size_t>(rank);
     return *reinterpret_cast<Cell*>(cells_ + index * sizeof(Cell));
   }
+  /// Sees to it that the pages of the cells with these sequences, of the first round, are there, as far as they are
+  /// this rank's share: others see to the rest. Changes nothing else.
+  void touch_cells(std::uint64_t begin, std::uint64_t end) const;
   /// The area that begins at that slot; nothing when there is no such slot, for what others say is checked here.
   std::byte* area(Rank rank, std::uint64_t slot) const {
     if (slot >= slots) return nullptr;

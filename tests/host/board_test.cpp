@@ -3,6 +3,8 @@
 #include "host/board.hpp"
 
 #include <gtest/gtest.h>
+#include <sys/mman.h>
+#include <unistd.h>
 
 #include <algorithm>
 #include <cstring>
@@ -77,6 +79,38 @@ TEST(Board, AreasBeginAtSlotsThatThereAre) {
     for (const std::uint64_t wrong :
          {std::uint64_t{slots}, std::uint64_t{slots} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}})
       EXPECT_EQ(board.area(rank, wrong), nullptr) << wrong;
+  }
+}
+
+/// How many pages of a stretch of memory there are.
+std::size_t pages_there(const void* begin, const void* end) {
+  const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
+  const std::uintptr_t first = reinterpret_cast<std::uintptr_t>(begin) / page * page;
+  std::vector<unsigned char> there((reinterpret_cast<std::uintptr_t>(end) - first + page - 1) / page);
+  EXPECT_EQ(mincore(reinterpret_cast<void*>(first), there.size() * page, there.data()), 0);
+  return static_cast<std::size_t>(std::ranges::count_if(there, [](unsigned char one) { return (one & 1) != 0; }));
+}
+
+TEST(Board, RanksShareTheWorkOfMakingCellsThere) {
+  for (const int size : {2, 3, 8}) {
+    const auto segment = Segment::local(size, 1);
+    std::byte* const memory = segment->at(segment->allocate(Board::bytes(size)), Board::bytes(size));
+    Board::format(memory, size, 42, size);
+    const std::size_t share = 256 * sizeof(Cell) / 4096;
+    for (int rank = 0; rank < size; ++rank) {
+      const Board board(memory, size, rank, 42);
+      Cell& mine = board.cell(rank, 300);
+      mine.word.store(static_cast<std::uint64_t>(rank) + 7, std::memory_order_relaxed);
+      const auto there = [&] { return pages_there(&board.cell(0, 256), &board.cell(size - 1, cells - 1) + 1); };
+      const std::size_t before = there();
+      board.touch_cells(256, cells);
+      const std::size_t after = there();
+      EXPECT_LE(after, before + share) << "more than a share of " << size << " by rank " << rank;
+      EXPECT_EQ(mine.word.load(std::memory_order_relaxed), static_cast<std::uint64_t>(rank) + 7);
+      if (rank == size - 1) {
+        EXPECT_GE(after, share * static_cast<std::size_t>(size));
+      }
+    }
   }
 }
 
