@@ -127,6 +127,24 @@ TEST(Trials, a_gain_that_goes_is_given_back_and_taken_again) {
   EXPECT_EQ(job.rank(0).side(), Side::tutti);
 }
 
+TEST(Trials, one_glitch_ends_nothing) {
+  for (int glitch = 0; glitch < 32; ++glitch) {
+    Job job(2);
+    const Cost cost = [&](Side side, int call) { return side == Side::mpi ? 1500 : call == glitch ? 100000 : 1000; };
+    job.call(600, cost);
+    EXPECT_EQ(job.rank(0).side(), Side::tutti) << "call " << glitch;
+  }
+}
+
+TEST(Trials, what_is_lost_by_a_slow_start_is_tried_again_soon) {
+  Job job(2);
+  const Cost cost = [&](Side side, int call) { return side == Side::mpi ? 1500 : call < 100 ? 5000 : 1000; };
+  job.call(100, cost);
+  EXPECT_EQ(job.rank(0).side(), Side::mpi);
+  job.call(1200, cost);
+  EXPECT_EQ(job.rank(0).side(), Side::tutti);
+}
+
 TEST(Trials, watching_is_cheap_however_slow_the_other_is) {
   for (const int times_slower : {2, 5, 50, 1000}) {
     Job job(2);

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 #include "base/hash.hpp"
 
@@ -15,8 +16,8 @@ constexpr std::size_t enough = 7;
 constexpr double share = 0.005;
 constexpr std::int64_t shortest = 1024;
 constexpr double longest = 1e12;
-/// So much slower in every pair.
-constexpr std::int64_t beyond_doubt = 4;
+/// So much slower in every pair. One pair alone may have met an interruption, or the first touch of memory.
+constexpr std::int64_t beyond_doubt(std::size_t pairs) { return pairs < 3 ? 64 : 4; }
 
 }  // namespace
 
@@ -49,12 +50,13 @@ void Trials::decide(int ranks) {
   agreed_ = times_.size();
   std::vector<std::int64_t> gains;
   bool lost = true;
+  const std::int64_t much = beyond_doubt(times_.size() / 2 - 1);
   // The first pair pays for buffers, plans and connections.
   for (std::size_t i = 2; i + 1 < times_.size(); i += 2) {
     const bool in_order = mpi_first(i / 2);
     const std::int64_t by_mpi = times_[in_order ? i : i + 1], by_tutti = times_[in_order ? i + 1 : i];
     gains.push_back(by_mpi - by_tutti);
-    lost = lost && by_tutti > beyond_doubt * by_mpi;
+    lost = lost && by_tutti > much * by_mpi;
   }
   std::ranges::sort(gains);
   Verdict found = lost ? Verdict::mpi : Verdict::open;
@@ -84,6 +86,8 @@ void Trials::conclude(Side side, int ranks, std::span<const std::int64_t> gains)
   const double calls =
       lost_ > 0 ? static_cast<double>(shortest << (lost_ - 1)) : 8 * block_ * (slow_to_fast() - 1) / share;
   left_ = static_cast<std::int64_t>(std::clamp(calls, static_cast<double>(shortest), longest));
+  // The first trials may have met what goes away: fresh memory, ranks that were still spreading over the cores.
+  if (!std::exchange(concluded_, true) && side == Side::mpi) left_ = shortest;
   calls_ = 0;
   pairs_ = first;
   lot_ = base::combine(lot_, static_cast<std::uint64_t>(gains.size()));

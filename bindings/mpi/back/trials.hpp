@@ -64,6 +64,7 @@ class Trials {
   int calls_ = 0;          ///< Of the present trials.
   int pairs_ = first;      ///< Pairs of blocks until the ranks agree.
   int lost_ = 0;           ///< Trials in a row that were broken off.
+  bool concluded_ = false;
   std::int64_t gain_ = 0;
   std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials.
   std::size_t agreed_ = 0;           ///< The first of them are sums over all ranks.
