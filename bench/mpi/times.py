@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The OSU micro-benchmarks' times, bare and with the drop-in, in alternating runs: nothing may become slower.
+"""The times of the OSU or Intel benchmarks, bare and with the drop-in, in alternating runs: nothing may become slower.
 
 A point is a program, a number of ranks and a size. Each run of a point is paired with the one beside it; the ratio bare
 to drop-in has the interval of its median over the pairs, and the same is computed between the bare runs themselves,
@@ -22,14 +22,12 @@ import mpis
 import suites
 
 ALLOWED = 1.03
-DEFAULT = [
-    *(f"osu_{name}" for name in ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter")),
-    *(f"osu_{name}" for name in ("reduce_scatter", "barrier", "allgatherv", "alltoallv", "gatherv", "scatterv")),
-    *(f"osu_i{name}" for name in ("allreduce", "bcast", "alltoall", "barrier")),
-]
+BLOCKING = ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter", "reduce_scatter", "barrier")
+BLOCKING += ("allgatherv", "alltoallv", "gatherv", "scatterv")
+NONBLOCKING = ("iallreduce", "ibcast", "ialltoall", "ibarrier")
 
 
-def times_of(text):
+def osu_times(text):
     """{bytes: microseconds}: the first column of numbers behind the size; a barrier has no size."""
     found = {}
     for line in text.splitlines():
@@ -43,6 +41,42 @@ def times_of(text):
     return found
 
 
+def osu_commands(chosen, mpi, ranks):
+    """{name: command} of the programs that were asked for, or of all."""
+    made = {one.name: one.command[0] for one in suites.osu(chosen.source, mpi, chosen.largest)}
+    options = ["-i", chosen.iterations, "-x", chosen.iterations]
+    sizes = ["-m", f"{chosen.smallest}:{chosen.largest}"]
+    names = chosen.programs or [f"osu_{name}" for name in (*BLOCKING, *NONBLOCKING)]
+    return {name: [made[name], *options, *([] if "barrier" in name else sizes)] for name in names}
+
+
+def imb_times(text):
+    """{bytes: microseconds}: the mean over the ranks, or the time of communication beside computation."""
+    found, columns = {}, []
+    for line in text.splitlines():
+        words = line.split()
+        if words and words[0] in ("#bytes", "#repetitions"):
+            columns = words
+        elif columns and len(words) == len(columns):
+            row = dict(zip(columns, words))
+            found[int(row.get("#bytes", 0))] = float(row.get("t_avg[usec]") or row["t_ovrl[usec]"])
+        else:
+            columns = []
+    return found
+
+
+def imb_commands(chosen, _, ranks):
+    """As they come with Intel's library; other libraries of its ABI run them too."""
+    sizes = f"{chosen.smallest.bit_length() - 1}:{chosen.largest.bit_length() - 1}"
+    options = ["-npmin", ranks, "-iter", chosen.iterations, "-iter_policy", "off", "-msglog", sizes]
+    names = chosen.programs or [name.capitalize() for name in (*BLOCKING, *NONBLOCKING)]
+    program = {name: "IMB-NBC" if name[0] == "I" else "IMB-MPI1" for name in names}
+    return {name: [mpis.get("impi").place / "bin" / program[name], *options, name] for name in names}
+
+
+SUITES = {"osu": (osu_commands, osu_times), "imb": (imb_commands, imb_times)}
+
+
 def interval(values):
     """The median and its interval that holds in 95 of 100 cases, between order statistics."""
     values = sorted(values)
@@ -50,18 +84,18 @@ def interval(values):
     return statistics.median(values), values[rank], values[-1 - rank]
 
 
-def play(mpi, ranks, command, policy, timeout):
-    done = jobs.run(mpi, ranks, command, policy=policy, timeout=timeout)
-    return times_of(done.checked())
-
-
 def measure(chosen, mpi, ranks, command, order):
     """{bytes: [(bare, with it, bare again), ...]}"""
     points = {}
+    # The Intel benchmarks find their library by it.
+    environment = {"LD_LIBRARY_PATH": str(mpi.place / "lib")} if chosen.suite == "imb" else {}
     for _ in range(chosen.rounds):
         runs = ["bare", chosen.policy, "bare again"]
         order.shuffle(runs)
-        found = {name: play(mpi, ranks, command, name.split()[0], chosen.timeout) for name in runs}
+        found = {}
+        for name in runs:
+            how = {"policy": name.split()[0], "timeout": chosen.timeout, "environment": environment}
+            found[name] = SUITES[chosen.suite][1](jobs.run(mpi, ranks, command, **how).checked())
         for size in found["bare"].keys() & found[chosen.policy].keys() & found["bare again"].keys():
             row = found["bare"][size], found[chosen.policy][size], found["bare again"][size]
             points.setdefault(size, []).append(row)
@@ -94,15 +128,11 @@ def say(name, ranks, size, said):
 
 def all_points(chosen, mpi):
     """Measures and prints all points; returns them."""
-    commands = {one.name: one.command[0] for one in suites.osu(chosen.source, mpi, chosen.largest)}
     order = random.Random(chosen.seed)
     every = []
     for ranks in chosen.ranks:
-        for name in chosen.programs:
-            options = ["-i", str(chosen.iterations), "-x", str(chosen.iterations)]
-            if "barrier" not in name:
-                options += ["-m", f"{chosen.smallest}:{chosen.largest}"]
-            for size, rows in sorted(measure(chosen, mpi, ranks, [commands[name], *options], order).items()):
+        for name, command in SUITES[chosen.suite][0](chosen, mpi, ranks).items():
+            for size, rows in sorted(measure(chosen, mpi, ranks, command, order).items()):
                 said = judge(rows)
                 say(name, ranks, size, said)
                 every.append({"program": name, "ranks": ranks, "bytes": size, **said})
@@ -111,11 +141,12 @@ def all_points(chosen, mpi):
 
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
-    parser.add_argument("--source", type=pathlib.Path, required=True, help=suites.OSU_SOURCE)
+    parser.add_argument("suite", choices=SUITES)
+    parser.add_argument("--source", type=pathlib.Path, help=suites.OSU_SOURCE)
     parser.add_argument("--mpi", choices=mpis.NAMES, default="openmpi")
     parser.add_argument("--ranks", nargs="+", type=int, default=[2, 4])
     parser.add_argument("--policy", default="auto", choices=("auto", "always", "never"))
-    parser.add_argument("--programs", nargs="+", default=DEFAULT)
+    parser.add_argument("--programs", nargs="+", help="without it: most")
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("--iterations", type=int, default=1000, help="of each size")
     parser.add_argument("--smallest", type=int, default=4)
@@ -133,7 +164,9 @@ def main():
     mean = statistics.geometric_mean(one["ratio"][0] for one in every)
     print(f"{len(every)} points, {slower} slower; geometric mean {mean:.2f}")
     if chosen.out:
-        chosen.out.write_text(json.dumps({"mpi": chosen.mpi, "policy": chosen.policy, "points": every}, indent=1))
+        chosen.out.write_text(
+            json.dumps({"suite": chosen.suite, "mpi": chosen.mpi, "policy": chosen.policy, "points": every}, indent=1)
+        )
     return 1 if slower or not every else 0
 
 
