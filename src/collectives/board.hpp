@@ -83,9 +83,10 @@ inline Ring block_ring(const Shape& shape) {
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
 /// its owner has to wait until it has been read.
 inline bool fits(const Shape& shape, Ring ring, Slice block) {
-  const bool areas = ring == Ring::large;
-  return block.count <=
-         (areas ? std::clamp(shape.small_cell, shape.large_cell / 4, shape.large_cell) : shape.small_cell);
+  if (ring != Ring::large) return block.count <= shape.small_cell;
+  // Of an area of 64 KiB; two ranks have nobody to wait for but each other.
+  const Count share = shape.large_cell / (shape.size == 2 ? 16 : 4);
+  return block.count <= std::clamp(shape.small_cell, share, shape.large_cell);
 }
 inline bool fits(const Shape& shape, Slice block) { return fits(shape, block_ring(shape), block); }
 /// The owner's steps; returns the one that reads the block, or exposes it.
