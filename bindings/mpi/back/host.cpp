@@ -103,9 +103,9 @@ int shared_cores(MPI_Comm comm) {
   return std::max(cores, 1);
 }
 
-/// Where two ranks share a core, rank 0 goes first out of a barrier: a program that measures or balances puts one before
-/// a broadcast or a scatter, whose root is then ahead. A barrier that all leave at once is cheaper alone (1.8 and 2.2 us
-/// on 4 ranks) and costs as much with what follows; with more ranks to a core its own gain is the larger.
+/// Where two ranks share a core, rank 0 goes first out of a barrier: a program that measures or balances puts one
+/// before a broadcast or a scatter, whose root is then ahead. A barrier that all leave at once is cheaper alone (1.8
+/// and 2.2 us on 4 ranks) and costs as much with what follows; with more ranks to a core its own gain is the larger.
 std::string barrier_lines(int ranks, int cores) {
   if (ranks <= cores || ranks > 2 * cores) return {};
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
