@@ -7,8 +7,10 @@ which is the noise. A point is slower if its interval lies below 1/1.03 and belo
 """
 
 import argparse
+import datetime
 import json
 import math
+import os
 import pathlib
 import random
 import re
@@ -16,10 +18,12 @@ import statistics
 import sys
 
 sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "tests/mpi"))
+sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/versus"))
 
 import mpi_jobs as jobs
 import mpis
 import suites
+from driver import machine
 
 ALLOWED = 1.03
 BLOCKING = ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter", "reduce_scatter", "barrier")
@@ -139,6 +143,53 @@ def all_points(chosen, mpi):
     return every
 
 
+PAGE = """{where}. {mpi}. {date}.
+
+# The MPI drop-in beside the bare library: {suite}, {policy}
+
+Made by `bench/mpi/times.py {command}`; the numbers are in [{name}.json]({name}.json).
+
+Bare time / time with the drop-in, the median of {rounds} rounds of {iterations} calls each (and as many before
+the clock runs, where the program has a way to say so); the three runs of a round follow one another in an order by
+lot. Trials are part of what is measured. {count} points, geometric mean {mean:.2f}. **Bold**: slower, that is with
+an interval below 1/{allowed} and below the noise between bare runs: {slower} points.
+"""
+
+
+def table(points, ranks):
+    """The ratios of all programs and sizes at a number of ranks."""
+    of_size = {(one["program"], one["bytes"]): one for one in points if one["ranks"] == ranks}
+    sizes = sorted({size for _, size in of_size})
+    lines = [f"## {ranks} ranks", "", f"| bytes | {' | '.join(map(str, sizes))} |", "|---" * (len(sizes) + 1) + "|"]
+    for program in dict.fromkeys(name for name, _ in of_size):
+        cells = []
+        for size in sizes:
+            one = of_size.get((program, size))
+            text = "" if one is None else f"{one['ratio'][0]:.2f}"
+            cells.append(f"**{text}**" if one is not None and one["slower"] else text)
+        lines.append(f"| {program} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def write_page(chosen, points):
+    """A page and its numbers, beside one another."""
+    facts = {"suite": chosen.suite, "mpi": chosen.mpi, "policy": chosen.policy, "rounds": chosen.rounds}
+    chosen.out.with_suffix(".json").write_text(json.dumps({**facts, "points": points}, indent=1) + "\n")
+    more = {
+        "where": machine.describe(sorted(os.sched_getaffinity(0))),
+        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "command": " ".join(sys.argv[1:]),
+        "name": chosen.out.name,
+        "iterations": chosen.iterations,
+        "count": len(points),
+        "mean": statistics.geometric_mean(one["ratio"][0] for one in points),
+        "allowed": ALLOWED,
+        "slower": sum(one["slower"] for one in points),
+    }
+    tables = [table(points, ranks) for ranks in chosen.ranks]
+    chosen.out.with_suffix(".md").write_text("\n".join([PAGE.format(**facts, **more), *tables]) + "\n")
+
+
 def main():
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("suite", choices=SUITES)
@@ -153,7 +204,7 @@ def main():
     parser.add_argument("--largest", type=int, default=1 << 20)
     parser.add_argument("--timeout", type=float, default=120)
     parser.add_argument("--seed", type=int, default=1)
-    parser.add_argument("--out", type=pathlib.Path, help="all points as JSON")
+    parser.add_argument("--out", type=pathlib.Path, help="writes a page, NAME.md, and NAME.json")
     chosen = parser.parse_args()
     print(f"{chosen.mpi}, {chosen.policy}, seed {chosen.seed}, {chosen.rounds} rounds of {chosen.iterations} calls")
     try:
@@ -163,10 +214,8 @@ def main():
     slower = sum(one["slower"] for one in every)
     mean = statistics.geometric_mean(one["ratio"][0] for one in every)
     print(f"{len(every)} points, {slower} slower; geometric mean {mean:.2f}")
-    if chosen.out:
-        chosen.out.write_text(
-            json.dumps({"suite": chosen.suite, "mpi": chosen.mpi, "policy": chosen.policy, "points": every}, indent=1)
-        )
+    if chosen.out and every:
+        write_page(chosen, every)
     return 1 if slower or not every else 0
 
 
