@@ -69,9 +69,12 @@ void Board::touch_cells(std::uint64_t begin, std::uint64_t end) const {
   const auto ranks = static_cast<std::uint64_t>(size_),
              first = begin * ranks + static_cast<std::uint64_t>(rank_) * each;
   auto* const all = reinterpret_cast<Cell*>(cells_);
-  // Relaxed: the word stays as it is, whoever stores it; only the page has to be there.
-  for (std::uint64_t cell = first; cell < end * ranks; cell += ranks * each)
-    all[cell].word.fetch_or(0, std::memory_order_relaxed);
+  for (std::uint64_t cell = first; cell < end * ranks; cell += ranks * each) {
+    // Relaxed: the word stays as it is, whoever stores it; only the page has to be there. Compilers leave simpler ways
+    // to change nothing out.
+    std::uint64_t seen = all[cell].word.load(std::memory_order_relaxed);
+    all[cell].word.compare_exchange_strong(seen, seen, std::memory_order_relaxed);
+  }
 }
 
 }  // namespace tutti::host
