@@ -5,6 +5,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <memory>
+#include <span>
+#include <vector>
 
 #include "host/board.hpp"
 #include "tutti/error.hpp"
@@ -37,6 +39,14 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
         if (!inside(&board.cell(r, sequence), sizeof(host::Cell)) ||
             !inside(&board.record(r, sequence), sizeof(host::Record)))
           std::abort();
+    // Whatever lies in the cells, all of it stays.
+    const auto content = [&] {
+      const auto* first = reinterpret_cast<const std::byte*>(&board.cell(0, 0));
+      return std::span(first, host::cells * static_cast<std::size_t>(ranks) * sizeof(host::Cell));
+    };
+    const std::vector<std::byte> before(content().begin(), content().end());
+    board.touch_cells(0, host::cells);
+    if (!std::ranges::equal(before, content())) std::abort();
     // Wherever a cell says that its payload lies: what it says is any bytes of the input.
     std::uint64_t said = 0;
     std::memcpy(&said, rest.data(), std::min(rest.size(), sizeof said));
