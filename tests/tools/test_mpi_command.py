@@ -1,26 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tutti mpi` before any MPI is there: what it preloads, what it says when it cannot, what `tutti info` says of it."""
 
-import os
 import pathlib
 import re
 import shutil
-import subprocess
 
 import pytest
-
-
-def tutti(*words, program="tutti", expected=0, **environment):
-    done = subprocess.run(
-        [str(program), *map(str, words)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=60,
-        check=False,
-    )
-    assert done.returncode == expected, done.stdout + done.stderr
-    return done
+from programs import tutti
 
 
 def library():

@@ -1,27 +1,17 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """TUTTI_PROGRESS_THREAD: who gets a progress thread, what is said about it, and that it does its work."""
 
-import os
+import functools
 import re
-import subprocess
 import sys
 
+import programs
 import pytest
 
 NUMBERS = re.compile(r"take (\d+) us with one, (\d+) us without; it won (\d+) of 9 rounds")
 
 
-def tutti(*words, expected=0, **environment):
-    done = subprocess.run(
-        ["tutti", *map(str, words)],
-        env={**os.environ, **environment},
-        capture_output=True,
-        text=True,
-        timeout=120,
-        check=False,
-    )
-    assert done.returncode == expected, done.stdout + done.stderr
-    return done
+tutti = functools.partial(programs.tutti, timeout=120)
 
 
 def row(ranks, **environment):
