@@ -3,7 +3,6 @@
 #include "engine/channel.hpp"
 
 #include <algorithm>
-#include <limits>
 #include <mutex>
 #include <utility>
 
@@ -24,6 +23,7 @@ Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(
   if (who_.board != 0) {
     std::byte* memory = engine.segment().at(who_.board, host::Board::bytes(size()));
     board_ = host::Board(memory, size(), rank(), who_.context);
+    touched_ = 0;
   }
   mask_.assign(static_cast<std::size_t>(engine.segment().size() - 1) / 64 + 1, 0);
   for (const Rank world : who_.world) mask_[static_cast<std::size_t>(world) / 64] |= std::uint64_t{1} << (world % 64);
@@ -58,7 +58,7 @@ Operation* Channel::begin(const Start& start) {
     history_ = history;
   }
   next_cell_ = operation->cells_end_;
-  if (next_cell_ > touch_from_) touch_cells();
+  if (next_cell_ > touched_ / 2) touch_cells();
   if (!start.bound->written.empty()) give_areas(*operation);
   operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
@@ -83,15 +83,10 @@ Operation* Channel::begin(const Start& start) {
 /// ranks. Touched long before, each by one rank, it costs that one 1.3 us. Few cells are touched where few are used.
 void Channel::touch_cells() {
   constexpr std::uint64_t first = 16;
-  if (!board_) touch_from_ = host::cells / 2;
-  while (next_cell_ > touch_from_) {
-    if (touch_from_ >= host::cells / 2) {
-      touch_from_ = std::numeric_limits<std::uint64_t>::max();
-      return;
-    }
-    const std::uint64_t touched = 2 * touch_from_, more = std::max(first, 2 * touched);
-    board_.touch_cells(touched, more);
-    touch_from_ = more / 2;
+  while (next_cell_ > touched_ / 2) {
+    const std::uint64_t more = std::max(first, 2 * touched_);
+    if (more <= host::cells) board_.touch_cells(touched_, more);
+    touched_ = more <= host::cells ? more : all_touched;
   }
 }
 

@@ -5,6 +5,7 @@
 #include <algorithm>
 #include <array>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <string>
 #include <utility>
@@ -113,6 +114,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   // All of these run under the lock.
   Operation* begin(const Start& start);
   void give_areas(Operation& operation);
+  /// Of `touched_`: nothing is left to touch, or there is no board.
+  static constexpr std::uint64_t all_touched = std::numeric_limits<std::uint64_t>::max();
   void touch_cells();
   /// Where the areas of an operation that needs so many slots begin: with the first of them all as soon as those are
   /// free, as far as is known. While readers keep up, few are in use, and they stay in the caches.
@@ -183,7 +186,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
   std::array<std::uint32_t, 256> chains_{};
   std::uint64_t next_cell_ = 0;                          // cells given out so far
-  std::uint64_t touch_from_ = 0;                         // so many given out: time to touch the next
+  std::uint64_t touched_ = all_touched;                  // so many cells, from the first, need no touch any more
   std::size_t next_slot_ = 0;                            // of this rank's areas, where the last one given out ends
   std::array<std::uint64_t, host::slots> slot_cells_{};  // the last cell that each slot was given out for
   std::uint64_t consumed_ = 0;                           // what this rank has told

@@ -65,7 +65,7 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
 }
 
 void Board::touch_cells(std::uint64_t begin, std::uint64_t end) const {
-  constexpr std::uint64_t each = 4096 / sizeof(Cell);
+  constexpr std::uint64_t page = 4096, each = page / sizeof(Cell);
   const auto ranks = static_cast<std::uint64_t>(size_),
              first = begin * ranks + static_cast<std::uint64_t>(rank_) * each;
   auto* const all = reinterpret_cast<Cell*>(cells_);
