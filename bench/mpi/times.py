@@ -7,8 +7,6 @@ which is the noise. A point is slower if its interval lies below 1/1.03 and belo
 """
 
 import argparse
-import datetime
-import json
 import math
 import os
 import pathlib
@@ -23,7 +21,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/vers
 import mpi_jobs as jobs
 import mpis
 import suites
-from driver import machine
+from driver import machine, page
 
 ALLOWED = 1.03
 BLOCKING = ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter", "reduce_scatter", "barrier")
@@ -45,7 +43,7 @@ def osu_times(text):
     return found
 
 
-def osu_commands(chosen, mpi, ranks):
+def osu_commands(chosen, mpi):
     """{name: command} of the programs that were asked for, or of all."""
     made = {one.name: one.command[0] for one in suites.osu(chosen.source, mpi, chosen.largest)}
     options = ["-i", chosen.iterations, "-x", chosen.iterations]
@@ -69,13 +67,14 @@ def imb_times(text):
     return found
 
 
-def imb_commands(chosen, _, ranks):
-    """As they come with Intel's library; other libraries of its ABI run them too."""
+def imb_commands(chosen, mpi):
+    """As they come with Intel's library; other libraries of its ABI run them too, if they are told where to look."""
     sizes = f"{chosen.smallest.bit_length() - 1}:{chosen.largest.bit_length() - 1}"
-    options = ["-npmin", ranks, "-iter", chosen.iterations, "-iter_policy", "off", "-msglog", sizes]
+    options = ["-npmin", "{ranks}", "-iter", chosen.iterations, "-iter_policy", "off", "-msglog", sizes]
     names = chosen.programs or [name.capitalize() for name in (*BLOCKING, *NONBLOCKING)]
     program = {name: "IMB-NBC" if name[0] == "I" else "IMB-MPI1" for name in names}
-    return {name: [mpis.get("impi").place / "bin" / program[name], *options, name] for name in names}
+    front = ["env", f"LD_LIBRARY_PATH={mpi.place / 'lib'}"]
+    return {name: [*front, mpis.get("impi").place / "bin" / program[name], *options, name] for name in names}
 
 
 SUITES = {"osu": (osu_commands, osu_times), "imb": (imb_commands, imb_times)}
@@ -91,15 +90,14 @@ def interval(values):
 def measure(chosen, mpi, ranks, command, order):
     """{bytes: [(bare, with it, bare again), ...]}"""
     points = {}
-    # The Intel benchmarks find their library by it.
-    environment = {"LD_LIBRARY_PATH": str(mpi.place / "lib")} if chosen.suite == "imb" else {}
+    words = [str(word).format(ranks=ranks) for word in command]
     for _ in range(chosen.rounds):
         runs = ["bare", chosen.policy, "bare again"]
         order.shuffle(runs)
         found = {}
         for name in runs:
-            how = {"policy": name.split()[0], "timeout": chosen.timeout, "environment": environment}
-            found[name] = SUITES[chosen.suite][1](jobs.run(mpi, ranks, command, **how).checked())
+            done = jobs.run(mpi, ranks, words, policy=name.split()[0], timeout=chosen.timeout)
+            found[name] = SUITES[chosen.suite][1](done.checked())
         for size in found["bare"].keys() & found[chosen.policy].keys() & found["bare again"].keys():
             row = found["bare"][size], found[chosen.policy][size], found["bare again"][size]
             points.setdefault(size, []).append(row)
@@ -133,9 +131,10 @@ def say(name, ranks, size, said):
 def all_points(chosen, mpi):
     """Measures and prints all points; returns them."""
     order = random.Random(chosen.seed)
+    commands = SUITES[chosen.suite][0](chosen, mpi)
     every = []
     for ranks in chosen.ranks:
-        for name, command in SUITES[chosen.suite][0](chosen, mpi, ranks).items():
+        for name, command in commands.items():
             for size, rows in sorted(measure(chosen, mpi, ranks, command, order).items()):
                 said = judge(rows)
                 say(name, ranks, size, said)
@@ -174,10 +173,10 @@ def table(points, ranks):
 def write_page(chosen, points):
     """A page and its numbers, beside one another."""
     facts = {"suite": chosen.suite, "mpi": chosen.mpi, "policy": chosen.policy, "rounds": chosen.rounds}
-    chosen.out.with_suffix(".json").write_text(json.dumps({**facts, "points": points}, indent=1) + "\n")
+    page.write_json(chosen.out.with_suffix(".json"), {**facts, "points": points})
     more = {
         "where": machine.describe(sorted(os.sched_getaffinity(0))),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": machine.now(),
         "command": " ".join(sys.argv[1:]),
         "name": chosen.out.name,
         "iterations": chosen.iterations,

@@ -1,7 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tutti bench`: measures Tutti and MPI libraries on this machine, in alternating rounds of one run."""
 
-import datetime
 import os
 import pathlib
 import random
@@ -124,7 +123,7 @@ def measure(run, options, console):
     begin = time.monotonic()
     facts = {
         "machine": machine.describe(options.cores),
-        "date": datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC"),
+        "date": machine.now(),
         "arguments": shlex.join(options.arguments),
         "foreign_load": foreign_load(1),
         "json": f"{options.out.name}.json",

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """What the comparison ran on: the machine in one line, its load, and how fast it copies."""
 
+import datetime
 import json
 import os
 import pathlib
@@ -25,6 +26,11 @@ def describe(cores):
         f"{model}, {len(cores)} of {os.cpu_count()} cores used, {gigabytes:.0f} GiB, "
         f"{platform.system()} {platform.release()}"
     )
+
+
+def now():
+    """The minute, for the first line of a page."""
+    return datetime.datetime.now(datetime.timezone.utc).strftime("%Y-%m-%d %H:%M UTC")
 
 
 def busy():
