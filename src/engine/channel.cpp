@@ -24,6 +24,7 @@ Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(
     std::byte* memory = engine.segment().at(who_.board, host::Board::bytes(size()));
     board_ = host::Board(memory, size(), rank(), who_.context);
     touched_ = 0;
+    slots_ = Slots(static_cast<std::size_t>(host::slots(size())));
   }
   mask_.assign(static_cast<std::size_t>(engine.segment().size() - 1) / 64 + 1, 0);
   for (const Rank world : who_.world) mask_[static_cast<std::size_t>(world) / 64] |= std::uint64_t{1} << (world % 64);
@@ -91,23 +92,15 @@ void Channel::touch_cells() {
 }
 
 /// A slot is written again when everybody is done with the cell that it was given out for before. Between two payloads
-/// of one operation that share one there are at least as many others as plans reckon with areas.
+/// of one operation that share one there are at least as many others as plans reckon with.
 void Channel::give_areas(Operation& operation) {
-  const std::size_t slots = operation.bound().slots;
-  // Asking who is done costs less than fresh memory.
-  const bool fresh = next_slot_ < slot_cells_.size() && slot_cells_[next_slot_] == 0;
-  if (fresh && next_slot(slots) != 0) look_for_consumed(next_cell_);
-  next_slot_ = next_slot(slots);
+  constexpr std::size_t largest = host::slots_of(host::large_payload), least = host::least_slots;
+  slots_.expect(std::min(operation.bound().slots + largest, least));
   std::size_t number = 0;
-  for (const Bound::Area& wanted : operation.bound().written) {
-    const auto taken = static_cast<std::size_t>(wanted.slots);
-    const std::size_t begin = next_slot_ + taken <= slot_cells_.size() ? next_slot_ : 0;
-    next_slot_ = begin + taken;
-    Operation::Area& given = operation.areas_[number++];
-    given = {begin, 0};
-    for (std::size_t slot = begin; slot < next_slot_; ++slot)
-      given.before = std::max(given.before, std::exchange(slot_cells_[slot], operation.cell_sequence(wanted.cell)));
-  }
+  for (const Bound::Area& wanted : operation.bound().written)
+    operation.areas_[number++] =
+        slots_.give(static_cast<std::size_t>(wanted.slots), operation.cell_sequence(wanted.cell),
+                    [this](std::uint64_t sequence) { return consumed(sequence); });
 }
 
 void Channel::record() {
@@ -297,13 +290,15 @@ void Channel::fetch_next(const Bound& bound) {
   for (std::int32_t cell = 0; cell < bound.next_cells; ++cell)
     host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
   if (bound.next_area == 0) return;
-  const std::size_t slot = next_slot(bound.slots);
-  if (slot == slot_cells_.size() || slot_cells_[slot] > all_consumed_) return;
+  const std::size_t slot = slots_.begin(static_cast<std::size_t>(bound.written.front().slots));
+  if (slots_.cell(slot) > all_consumed_) return;
   host::prefetch_to_write(board_.area(rank(), slot), bound.next_area);
 }
 
 void Channel::look_ahead(const Operation& operation) {
-  const std::uint64_t length = operation.bound().areas ? host::areas : host::cells;
+  const Bound& bound = operation.bound();
+  std::uint64_t length = bound.areas ? host::areas : host::cells;
+  if (bound.slots > 0) length = std::max<std::uint64_t>(length, slots_.room(bound.slots));
   if (next_cell_ > all_consumed_ + length / 2) look_for_consumed(next_cell_);
 }
 

@@ -13,6 +13,7 @@
 
 #include "engine/lock.hpp"
 #include "engine/operation.hpp"
+#include "engine/slots.hpp"
 #include "host/board.hpp"
 
 namespace tutti::engine {
@@ -117,12 +118,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Of `touched_`: nothing is left to touch, or there is no board.
   static constexpr std::uint64_t all_touched = std::numeric_limits<std::uint64_t>::max();
   void touch_cells();
-  /// Where the areas of an operation that needs so many slots begin: with the first of them all as soon as those are
-  /// free, as far as is known. While readers keep up, few are in use, and they stay in the caches.
-  std::size_t next_slot(std::size_t slots) const {
-    const std::size_t wanted = std::min(slots, next_slot_);  // what lies behind was given out before these
-    return wanted > 0 && slot_cells_[wanted - 1] <= all_consumed_ ? 0 : next_slot_;
-  }
   void stay(const Operation& operation);  // in the hope that it finishes soon
   void hand_out(Operation& operation, const Start& start);
   void list();
@@ -185,15 +180,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t history_ = 0;  // hash of all operations so far
   // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
   std::array<std::uint32_t, 256> chains_{};
-  std::uint64_t next_cell_ = 0;                          // cells given out so far
-  std::uint64_t touched_ = all_touched;                  // so many cells, from the first, need no touch any more
-  std::size_t next_slot_ = 0;                            // of this rank's areas, where the last one given out ends
-  std::array<std::uint64_t, host::slots> slot_cells_{};  // the last cell that each slot was given out for
-  std::uint64_t consumed_ = 0;                           // what this rank has told
-  std::uint64_t all_consumed_ = 0;                       // cached minimum over members
-  bool untold_ = false;                                  // this rank has read cells and has not told
-  const Operation* unrecorded_ = nullptr;                // has just begun: its record is not written yet
-  Operation* first_ = nullptr;                           // operations in order of start
+  std::uint64_t next_cell_ = 0;            // cells given out so far
+  std::uint64_t touched_ = all_touched;    // so many cells, from the first, need no touch any more
+  Slots slots_;                            // of this rank's areas
+  std::uint64_t consumed_ = 0;             // what this rank has told
+  std::uint64_t all_consumed_ = 0;         // cached minimum over members
+  bool untold_ = false;                    // this rank has read cells and has not told
+  const Operation* unrecorded_ = nullptr;  // has just begun: its record is not written yet
+  Operation* first_ = nullptr;             // operations in order of start
   Operation* last_ = nullptr;
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<Operation*> idle_;

@@ -12,6 +12,7 @@
 
 #include "base/descriptor.hpp"
 #include "engine/bound.hpp"
+#include "engine/slots.hpp"
 #include "host/board.hpp"
 #include "host/waits.hpp"
 #include "transport/transport.hpp"
@@ -121,12 +122,7 @@ class Operation {
   bool combine(plan::Index index);  // copy and reduce
   [[gnu::noinline]] bool combine_pieces(plan::Index index);
   [[gnu::noinline]] bool combine_laid_out(plan::Index index);  // packing.cpp
-  /// Where a payload of this rank's lies that is too large for its cell.
-  struct Area {
-    std::uint64_t slot = 0;
-    std::uint64_t before = 0;  // the last cell that had any of its slots before
-  };
-  struct Laid;  // one piece of such a step
+  struct Laid;                                                 // one piece of such a step
   /// What another process has written into the board cannot be.
   struct Damaged : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -141,7 +137,7 @@ class Operation {
   std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }
   host::Cell& cell(Rank owner, std::int32_t number) const;
   std::uint64_t cell_sequence(std::int32_t cell) const { return cell_base_ + 1 + static_cast<std::uint64_t>(cell); }
-  const Area& area(std::int32_t number) const { return areas_[static_cast<std::size_t>(number)]; }
+  const Slots::Given& area(std::int32_t number) const { return areas_[static_cast<std::size_t>(number)]; }
   std::uint64_t word(std::uint64_t sequence) const;
   transport::Tag tag(const Instruction& step) const;
 
@@ -155,9 +151,9 @@ class Operation {
   std::uint64_t sequence_ = 0;
   std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
   std::uint64_t cell_base_ = 0;
-  std::uint64_t cells_end_ = 0;  // the last cell sequence of this operation
-  std::vector<Area> areas_;      // of what the plan writes
-  std::uint64_t released_ = 0;   // this rank is done with all cells up to this sequence
+  std::uint64_t cells_end_ = 0;      // the last cell sequence of this operation
+  std::vector<Slots::Given> areas_;  // of what the plan writes
+  std::uint64_t released_ = 0;       // this rank is done with all cells up to this sequence
   transport::Lane lane_ = transport::Lane::collective;
   std::uint32_t user_tag_ = 0;
   const void* site_ = nullptr;  // of the call, for reports

@@ -15,7 +15,7 @@ BoardLayout::BoardLayout(int size) {
   cells = members + ranks * sizeof(Member);
   areas = cells + ranks * host::cells * sizeof(Cell);
   // Of the slot that it is told a reader checks only that there is one: the largest payload lies inside even so.
-  records = areas + ranks * host::slots * slot_stride + large_payload;
+  records = areas + ranks * static_cast<std::size_t>(slots(size)) * slot_stride + large_payload;
   identity = records + ranks * host::records * sizeof(Record);
   bytes = (identity + sizeof(BoardIdentity) + ranks * sizeof(std::int32_t) + line - 1) / line * line;
 }
@@ -56,6 +56,7 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
     throw Error(Cause::system, "the group's board is not where it should be: " + std::string(complaint) +
                                    "; some process wrote where it must not");
   memory_ = memory;
+  slots_ = static_cast<std::size_t>(slots(size));
   size_ = size;
   rank_ = rank;
   const BoardLayout layout(size);

@@ -3,6 +3,7 @@
 // for a cell; single writer.
 #pragma once
 
+#include <algorithm>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -47,7 +48,10 @@ inline constexpr int records = 16;
 inline constexpr std::size_t slot_stride = 8192 + line;
 constexpr int slots_of(std::size_t payload) { return static_cast<int>((payload + slot_stride - 1) / slot_stride); }
 /// A payload that does not fit behind the last one begins at slot 0: `areas` of the largest fit even so.
-inline constexpr int slots = (areas + 1) * slots_of(large_payload);
+inline constexpr int least_slots = (areas + 1) * slots_of(large_payload);
+/// Slots of each rank of a board of that size. Two megabytes are twice a core's own cache, see engine/areas.hpp; boards
+/// of up to eight ranks fill a power of two, which they are given anyway. Of large boards they would be too much.
+constexpr int slots(int size) { return std::clamp(8 * 240 / size, least_slots, 240); }
 
 /// A rank's lines on the board that others only read.
 struct alignas(line) Member {
@@ -116,8 +120,8 @@ class Board {
   void touch_cells(std::uint64_t begin, std::uint64_t end) const;
   /// The area that begins at that slot; nothing when there is no such slot, for what others say is checked here.
   std::byte* area(Rank rank, std::uint64_t slot) const {
-    if (slot >= slots) return nullptr;
-    return areas_ + (static_cast<std::size_t>(rank) * slots + slot) * slot_stride;
+    if (slot >= slots_) return nullptr;
+    return areas_ + (static_cast<std::size_t>(rank) * slots_ + slot) * slot_stride;
   }
 
  private:
@@ -125,6 +129,7 @@ class Board {
   std::byte* cells_ = nullptr;
   std::byte* areas_ = nullptr;
   Record* records_ = nullptr;
+  std::size_t slots_ = 0;
   int size_ = 0;
   Rank rank_ = 0;
 };

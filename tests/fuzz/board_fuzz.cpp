@@ -50,10 +50,11 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     // Wherever a cell says that its payload lies: what it says is any bytes of the input.
     std::uint64_t said = 0;
     std::memcpy(&said, rest.data(), std::min(rest.size(), sizeof said));
-    for (const std::uint64_t slot : {said, said % (host::slots + 1), std::uint64_t{host::slots} - 1})
+    const auto slots = static_cast<std::uint64_t>(host::slots(ranks));
+    for (const std::uint64_t slot : {said, said % (slots + 1), slots - 1})
       for (Rank r = 0; r < ranks; ++r) {
         const std::byte* const area = board.area(r, slot);
-        if (slot < host::slots ? !inside(area, host::large_payload) : area != nullptr) std::abort();
+        if (slot < slots ? !inside(area, host::large_payload) : area != nullptr) std::abort();
       }
   } catch (const Error& error) {
     if (error.cause() != Cause::system) std::abort();

@@ -7,6 +7,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
 #include <vector>
 
@@ -69,16 +70,28 @@ TEST(Board, AreasBeginAtSlotsThatThereAre) {
   std::byte* const memory = segment->at(segment->allocate(Board::bytes(3)), Board::bytes(3));
   Board::format(memory, 3, 42, 3);
   const Board board(memory, 3, 2, 42);
+  const auto all = static_cast<std::uint64_t>(slots(3));
   for (Rank rank = 0; rank < 3; ++rank) {
-    for (std::uint64_t slot = 0; slot < slots; ++slot) {
+    for (std::uint64_t slot = 0; slot < all; ++slot) {
       const std::byte* const begin = board.area(rank, slot);
       ASSERT_NE(begin, nullptr);
       EXPECT_EQ(reinterpret_cast<std::uintptr_t>(begin) % line, 0u);
       EXPECT_LE(begin + large_payload, reinterpret_cast<const std::byte*>(&board.record(0, 0)));
     }
-    for (const std::uint64_t wrong :
-         {std::uint64_t{slots}, std::uint64_t{slots} + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}})
+    for (const std::uint64_t wrong : {all, all + 1, std::uint64_t{1} << 32, ~std::uint64_t{0}})
       EXPECT_EQ(board.area(rank, wrong), nullptr) << wrong;
+  }
+}
+
+TEST(Board, TakesWhatItIsGivenAnyway) {
+  // The heap gives powers of two.
+  EXPECT_EQ(std::bit_ceil(Board::bytes(2)), std::size_t{4} << 20);
+  EXPECT_EQ(std::bit_ceil(Board::bytes(4)), std::size_t{8} << 20);
+  EXPECT_EQ(std::bit_ceil(Board::bytes(8)), std::size_t{16} << 20);
+  for (int size = 1; size <= 256; ++size) {
+    EXPECT_GE(slots(size), least_slots) << size;
+    EXPECT_LE(slots(size), slots(1)) << size;
+    EXPECT_GE(Board::bytes(size + 1), Board::bytes(2)) << "tutti why looks for boards in steps of the smallest";
   }
 }
 

@@ -229,7 +229,7 @@ host::Board find_board(host::Segment& segment, Rank size) {
 
 TEST(DamagedAreas, ASlotThatThereIsNotIsAnErrorOnEveryRank) {
   constexpr Rank size = 3;
-  for (const std::uint64_t wrong : {std::uint64_t{host::slots}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
+  for (const std::uint64_t wrong : {std::uint64_t{host::slots(size)}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
     SCOPED_TRACE("slot " + std::to_string(wrong));
     host::Segment* segment = nullptr;
     std::array<std::string, size> said;
