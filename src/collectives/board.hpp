@@ -81,9 +81,10 @@ inline Ring block_ring(const Shape& shape) {
   return shape.size <= ring_length(Ring::large) ? Ring::large : Ring::small;
 }
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
-/// its owner has to wait until it has been read.
+/// its owner has to wait until it has been read. A segment that was asked for is the largest block that does.
 inline bool fits(const Shape& shape, Ring ring, Slice block) {
   if (ring != Ring::large) return block.count <= shape.small_cell;
+  if (shape.parameters.segment > 0) return block.count <= std::min(shape.parameters.segment, shape.large_cell);
   // Of an area of 64 KiB; two ranks have nobody to wait for but each other.
   const Count share = shape.large_cell / (shape.size == 2 ? 16 : 4);
   return block.count <= std::clamp(shape.small_cell, share, shape.large_cell);

@@ -126,7 +126,9 @@ std::string field(std::string_view text, std::string_view name) {
   return {};
 }
 
-Source standard(std::string why) { return {"", "standard", std::move(why), ""}; }
+Source standard(const Machine& machine, std::string why) {
+  return {Table::of_processor(machine.processor), "standard", std::move(why), ""};
+}
 
 }  // namespace
 
@@ -173,7 +175,7 @@ std::string file_text(const Machine& machine, std::string_view remarks, std::str
 
 Source find_table(const Machine& machine) {
   const std::string wanted = variable("TUTTI_TABLE");
-  if (wanted == "standard") return standard("TUTTI_TABLE says so");
+  if (wanted == "standard") return standard(machine, "TUTTI_TABLE says so");
   if (!wanted.empty()) {
     const Read file = read_file(wanted, longest_file);
     std::string lines = strip(file.text);
@@ -183,12 +185,12 @@ Source find_table(const Machine& machine) {
     return {std::move(lines), wanted, "TUTTI_TABLE names it", ""};
   }
   const std::string path = table_path(machine);
-  if (path.empty()) return standard("neither XDG_CACHE_HOME nor HOME says where this machine's own would be");
+  if (path.empty()) return standard(machine, "neither XDG_CACHE_HOME nor HOME says where this machine's own would be");
   const Read file = read_file(path, longest_file);
-  if (file.missing) return standard("this machine has not been measured; tutti tune does");
+  if (file.missing) return standard(machine, "this machine has not been measured; tutti tune does");
   const std::string wrong = wrong_file(file, machine);
   if (wrong.empty()) return {strip(file.text), path, "measured on this machine", ""};
-  Source source = standard("this machine's own is ignored");
+  Source source = standard(machine, "this machine's own is ignored");
   source.trouble = path + " " + wrong + "; tutti tune writes it anew";
   return source;
 }

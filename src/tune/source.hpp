@@ -23,7 +23,7 @@ std::string processor(const std::string& root = "/");
 
 /// What goes before the standard table.
 struct Source {
-  std::string lines;    ///< Without comments; empty: the standard table alone is used.
+  std::string lines;    ///< Without comments.
   std::string name;     ///< "standard", or the path of a file.
   std::string why;      ///< One sentence, for `tutti info`.
   std::string trouble;  ///< What is wrong with this machine's file, which is ignored then; else empty.

@@ -27,6 +27,8 @@ class Table {
   static Table parse(std::string_view text);
   /// The table that comes with Tutti.
   static const std::string& standard();
+  /// Lines of its that go before the others, on processors of a maker whose caches want something else. Often none.
+  static std::string of_processor(std::string_view name);
 
   struct Line {
     Kind kind;

@@ -113,6 +113,17 @@ TEST(Source, TheEnvironmentGoesFirst) {
   unsetenv("TUTTI_TABLE");
 }
 
+TEST(Source, TheStandardTableKnowsMakersOfProcessors) {
+  const Folder folder;
+  const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 2, true};
+  const Source source = find_table(amd);
+  EXPECT_EQ(source.name, "standard");
+  EXPECT_EQ(source.lines, tune::Table::of_processor(amd.processor));
+  const tune::Table table = tune::Table::parse(source.lines);
+  EXPECT_EQ(table.lines().front().kind, Kind::bcast);
+  EXPECT_EQ(find_table(machine).lines, "") << machine.processor;
+}
+
 TEST(Source, ProcessorsHaveNames) {
   const Folder folder;
   const std::string root = folder.path().string();

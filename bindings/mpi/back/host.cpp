@@ -194,7 +194,7 @@ void Host::share() {
   if (!enter()) return;
   const int cores = shared_cores(comm_);
   tune::Source source = tune::find_table(job::this_machine(cores));
-  if (source.lines.empty()) source.lines = barrier_lines(size_, cores);
+  if (source.name == "standard") source.lines.insert(0, barrier_lines(size_, cores));
   const job::Offer offer = agreed_offer(comm_, rank_, source, segment_.get());
   job::Process process;
   process.segment = segment_;
