@@ -4,9 +4,10 @@ MAKEFLAGS += --no-print-directory
 PRESETS = release debug ci asan tsan fuzz
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
+LAB ?= --hosts 4
 
 .DEFAULT_GOAL := help
-.PHONY: help build test demo bench instructions lint format sanitize clean $(PRESETS:%=configure-%)
+.PHONY: help build test demo bench lab instructions lint format sanitize clean $(PRESETS:%=configure-%)
 
 help: ## Show this text
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1 \2/p' $(firstword $(MAKEFILE_LIST)) | awk '{printf "  %s %-12s", $$1, $$2; $$1 = $$2 = ""; print}'
@@ -17,7 +18,7 @@ build: ## Build the library and the programs into build/release
 	@cmake --build --preset release --parallel $(JOBS)
 
 test: ## Build everything with -Werror into build/ci and run every test
-	@scripts/setup build test mpi
+	@scripts/setup build test mpi lab
 	@$(MAKE) configure-ci
 	@cmake --build --preset ci --parallel $(JOBS)
 	@scripts/test build/ci
@@ -33,6 +34,10 @@ bench: ## Run the benchmarks (BENCH=name for one of them, BENCH="versus allreduc
 	@$(MAKE) configure-release
 	@cmake --build --preset release --parallel $(JOBS)
 	@scripts/bench build/release $(BENCH)
+
+lab: ## A shell on a cluster of network namespaces (LAB="--hosts 8 --rate 100mbit"), see docs/lab.md
+	@scripts/setup lab
+	@PATH=$(CURDIR)/build/release/bin:$$PATH .venv/bin/python tests/lab/lab.py $(LAB)
 
 instructions: ## Record how many instructions a small allreduce takes with this compiler; `make test` compares
 	@scripts/setup build test
