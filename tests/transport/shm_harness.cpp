@@ -3,24 +3,19 @@
 #include <linux/filter.h>
 #include <linux/seccomp.h>
 #include <sched.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
 #include <sys/syscall.h>
-#include <sys/wait.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
 #include <ctime>
-#include <new>
 #include <optional>
 
-#include "base/clock.hpp"
-#include "base/descriptor.hpp"
-#include "conformance.hpp"
 #include "host/segment.hpp"
 #include "host/waiting.hpp"
+#include "processes.hpp"
 #include "transport/shm/shm.hpp"
 
 namespace tutti::transport::conformance {
@@ -56,22 +51,6 @@ class ShmEndpoint final : public Endpoint {
   std::optional<host::Waiting::Round> round_;
 };
 
-/// Memory that forked processes share.
-class SharedPage {
- public:
-  SharedPage()
-      : memory_(mmap(nullptr, sizeof(Shared), PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0)),
-        shared_(new(memory_) Shared) {}
-  ~SharedPage() { munmap(memory_, sizeof(Shared)); }
-  SharedPage(const SharedPage&) = delete;
-  SharedPage& operator=(const SharedPage&) = delete;
-  Shared& operator*() const { return *shared_; }
-
- private:
-  void* memory_;
-  Shared* shared_;
-};
-
 /// From now on the kernel refuses this process to read another's memory, as a container's seccomp profile does.
 void forbid_reading() {
   sock_filter filter[] = {
@@ -87,94 +66,44 @@ void forbid_reading() {
 
 enum class Reading { allowed, switched_off, forbidden_later };
 
-class Processes final : public Harness {
+class Shm final : public Processes {
  public:
-  Processes(const char* name, Reading reading, std::size_t piece) : name_(name), reading_(reading), piece_(piece) {}
-  const char* name() const override { return name_; }
-
-  void run(int size, const Body& body) override {
-    const auto segment = host::Segment::create(size, 42);
-    const SharedPage page;
-    int ends[2];
-    check(pipe(ends) == 0, "pipe");
-    base::Descriptor in(ends[0]), out(ends[1]);
-    std::vector<pid_t> pids;
-    for (Rank rank = 0; rank < size; ++rank) {
-      const pid_t pid = fork();
-      check(pid >= 0, "fork");
-      if (pid == 0) _exit(run_rank(segment, rank, *page, body, out.get()));
-      pids.push_back(pid);
-    }
-    out.reset();
-    const bool good = reap(pids, *segment, *page);
-    char text[2000];
-    const ssize_t n = read(in.get(), text, sizeof text);
-    check(good && n <= 0, n > 0 ? std::string(text, static_cast<std::size_t>(n)) : "a rank ended badly");
-  }
+  Shm(const char* name, Reading reading, std::size_t piece) : Processes(name), reading_(reading), piece_(piece) {}
 
  private:
-  int run_rank(const std::shared_ptr<host::Segment>& segment, Rank rank, Shared& shared, const Body& body,
-               int complaints) const {
-    try {
-      segment->enter(rank);
-      host::Waiting waiting(*segment, rank, 2, segment->size());
-      shm::Options options;
-      options.single_copy = reading_ != Reading::switched_off;
-      options.piece = piece_;
-      options.wake = [&](Peer peer) { waiting.ring(peer); };
-      const auto transport = shm::connect(segment, rank, options);
-      shared.connected.fetch_add(1, std::memory_order_acq_rel);  // partner: the load of the others
-      while (shared.connected.load(std::memory_order_acquire) < segment->size() && !shared.failed.load()) sched_yield();
-      const bool expected = reading_ != Reading::switched_off;
-      check(transport->capabilities().single_copy == expected, transport->capabilities().why);
-      if (reading_ == Reading::forbidden_later) forbid_reading();
-      ShmEndpoint endpoint(rank, *segment, *transport, shared, 1, waiting);
-      body(endpoint);
-      segment->leave(rank);
-      return 0;
-    } catch (const std::exception& error) {
-      const std::string text = "rank " + std::to_string(rank) + ": " + error.what() + "\n";
-      return write(complaints, text.data(), text.size()) == static_cast<ssize_t>(text.size()) ? 1 : 2;
-    }
+  void prepare(int size) override { segment_ = host::Segment::create(size, 42); }
+  void died(Rank rank) override { segment_->declare_dead(rank); }
+
+  void run_rank(Rank rank, int size, Shared& shared, const Body& body) override {
+    segment_->enter(rank);
+    host::Waiting waiting(*segment_, rank, 2, size);
+    shm::Options options;
+    options.single_copy = reading_ != Reading::switched_off;
+    options.piece = piece_;
+    options.wake = [&](Peer peer) { waiting.ring(peer); };
+    const auto transport = shm::connect(segment_, rank, options);
+    shared.connected.fetch_add(1, std::memory_order_acq_rel);  // partner: the load of the others
+    while (shared.connected.load(std::memory_order_acquire) < size && !shared.failed.load()) sched_yield();
+    const bool expected = reading_ != Reading::switched_off;
+    check(transport->capabilities().single_copy == expected, transport->capabilities().why);
+    if (reading_ == Reading::forbidden_later) forbid_reading();
+    ShmEndpoint endpoint(rank, *segment_, *transport, shared, 1, waiting);
+    body(endpoint);
+    segment_->leave(rank);
   }
 
-  /// Waits for all; tells of deaths. When one fails, ends the others. True when nobody failed.
-  static bool reap(std::vector<pid_t>& pids, host::Segment& segment, Shared& shared) {
-    bool good = true;
-    for (std::size_t left = pids.size(); left != 0; --left) {
-      int status = 0;
-      pid_t pid = -1;
-      while ((pid = wait(&status)) < 0 && errno == EINTR) {
-      }
-      check(pid > 0, "wait");
-      for (std::size_t i = 0; i < pids.size(); ++i) {
-        if (pids[i] != pid) continue;
-        pids[i] = -1;
-        if (WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL) {
-          shared.dead[i].store(true, std::memory_order_release);
-          segment.declare_dead(static_cast<Rank>(i));
-        } else if (!WIFEXITED(status) || WEXITSTATUS(status) != 0) {
-          good = false;
-        }
-      }
-      for (const pid_t other : pids)
-        if (!good && other > 0) kill(other, SIGKILL);
-    }
-    return good;
-  }
-
-  const char* name_;
   Reading reading_;
   std::size_t piece_;
+  std::shared_ptr<host::Segment> segment_;
 };
 
 }  // namespace
 
 std::vector<std::shared_ptr<Harness>> harnesses() {
-  return {std::make_shared<Processes>("single_copy", Reading::allowed, 1 << 20),
-          std::make_shared<Processes>("small_pieces", Reading::allowed, 50'000),
-          std::make_shared<Processes>("switched_off", Reading::switched_off, 1 << 20),
-          std::make_shared<Processes>("forbidden_later", Reading::forbidden_later, 1 << 20)};
+  return {std::make_shared<Shm>("single_copy", Reading::allowed, 1 << 20),
+          std::make_shared<Shm>("small_pieces", Reading::allowed, 50'000),
+          std::make_shared<Shm>("switched_off", Reading::switched_off, 1 << 20),
+          std::make_shared<Shm>("forbidden_later", Reading::forbidden_later, 1 << 20)};
 }
 
 }  // namespace tutti::transport::conformance
