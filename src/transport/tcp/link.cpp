@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/tcp/link.hpp"
+
+#include <sys/socket.h>
+#include <sys/uio.h>
+
+#include <algorithm>
+#include <array>
+#include <cerrno>
+#include <cstring>
+#include <utility>
+
+namespace tutti::transport::tcp {
+
+namespace {
+
+/// Of a large message, what is received straight into its place, without a copy.
+constexpr std::uint64_t worth_it = 8192;
+
+}  // namespace
+
+bool Link::put(const Header& header, std::span<const std::byte> bytes, Transfer* owner) {
+  Packet& packet = queue_.emplace_back();
+  packet.header = header;
+  packet.bytes = bytes.data();
+  packet.size = bytes.size();
+  packet.owner = owner;
+  const bool alone = queue_.size() == 1 && is_open();
+  if (alone && !write()) return false;
+  if (owner == nullptr && !queue_.empty() && packet.size > 0) {
+    // Not sent, or not all of it.
+    Packet& last = queue_.back();
+    last.copy.assign(bytes.begin(), bytes.end());
+    last.bytes = last.copy.data();
+  }
+  return true;
+}
+
+bool Link::detach(const Transfer& transfer) {
+  const auto found = std::ranges::find(queue_, &transfer, &Packet::owner);
+  if (found == queue_.end()) return false;
+  found->copy.assign(found->bytes, found->bytes + found->size);
+  found->bytes = found->copy.data();
+  found->owner = nullptr;
+  return true;
+}
+
+bool Link::write() {
+  while (!queue_.empty()) {
+    std::array<iovec, 32> parts;
+    std::size_t count = 0;
+    for (auto packet = queue_.begin(); packet != queue_.end() && count + 2 <= parts.size(); ++packet) {
+      const std::size_t of_header = std::min(packet->sent, sizeof(Header)), of_bytes = packet->sent - of_header;
+      if (of_header < sizeof(Header))
+        parts[count++] = {reinterpret_cast<std::byte*>(&packet->header) + of_header, sizeof(Header) - of_header};
+      if (of_bytes < packet->size)
+        parts[count++] = {const_cast<std::byte*>(packet->bytes) + of_bytes, packet->size - of_bytes};
+    }
+    msghdr message{};
+    message.msg_iov = parts.data();
+    message.msg_iovlen = count;
+    const ssize_t n = sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    if (n < 0) return errno == EAGAIN || errno == ENOBUFS;
+    for (auto left = static_cast<std::size_t>(n); left > 0;) {
+      Packet& first = queue_.front();
+      const std::size_t now = std::min(left, sizeof(Header) + first.size - first.sent);
+      first.sent += now;
+      left -= now;
+      if (first.sent < sizeof(Header) + first.size) break;
+      if (first.owner != nullptr) first.owner->state = State::done;
+      queue_.pop_front();
+    }
+  }
+  return true;
+}
+
+Link::Got Link::receive(std::span<std::byte> to, std::size_t& count) {
+  for (;;) {
+    const ssize_t n = recv(socket_.get(), to.data(), to.size(), 0);
+    if (n > 0) {
+      count = static_cast<std::size_t>(n);
+      moved_ = true;
+      return Got::some;
+    }
+    if (n < 0 && errno == EINTR) continue;
+    return n < 0 && errno == EAGAIN ? Got::nothing : Got::end;
+  }
+}
+
+bool Link::read(Peer from, Hearer& hearer, std::span<std::byte> buffer) {
+  // A bound, so that one who sends without end does not keep the others waiting.
+  for (int times = 0; times < 16; ++times) {
+    std::size_t count = 0;
+    const bool large = header_have_ == sizeof(Header) && header_.word == Word::data;
+    std::byte* const place = large && header_.size - have_ >= worth_it ? hearer.place(header_) : nullptr;
+    const auto to = place != nullptr ? std::span(place + have_, header_.size - have_) : buffer;
+    switch (receive(to, count)) {
+      case Got::nothing:
+        return true;
+      case Got::end:
+        return false;
+      case Got::some:
+        break;
+    }
+    if (place != nullptr) {
+      have_ += count;
+      if (have_ == header_.size) end(hearer);
+    } else if (!take(from, hearer, to.first(count))) {
+      return false;
+    }
+    if (count < to.size()) return true;
+  }
+  return true;
+}
+
+bool Link::take(Peer from, Hearer& hearer, std::span<const std::byte> bytes) {
+  while (!bytes.empty())
+    if (!take_some(from, hearer, bytes)) return false;
+  return true;
+}
+
+bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& bytes) {
+  if (header_have_ < sizeof header_) {
+    const std::size_t now = std::min(bytes.size(), sizeof header_ - header_have_);
+    std::memcpy(reinterpret_cast<std::byte*>(&header_) + header_have_, bytes.data(), now);
+    header_have_ += now;
+    bytes = bytes.subspan(now);
+    if (header_have_ < sizeof header_) return true;
+    have_ = 0;
+    if (!begin(from, hearer)) return false;
+    if (header_.follows() == 0) {
+      if (header_.word == Word::data) hearer.finished(header_);
+      header_have_ = 0;
+      return true;
+    }
+  }
+  const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), header_.follows() - have_));
+  const std::span part = bytes.first(now);
+  bytes = bytes.subspan(now);
+  if (header_.word == Word::data) {
+    if (std::byte* const place = hearer.place(header_); place != nullptr && now > 0)
+      std::memcpy(place + have_, part.data(), now);
+    have_ += now;
+    if (have_ == header_.size) end(hearer);
+    return true;
+  }
+  const bool whole = have_ == 0 && now == header_.size;
+  if (!whole) small_.insert(small_.end(), part.begin(), part.end());
+  have_ += now;
+  if (have_ < header_.size) return true;
+  header_have_ = 0;
+  const bool good = hearer.hear(from, header_, whole ? part.data() : small_.data());
+  small_.clear();
+  return good;
+}
+
+/// What has no bytes behind is heard at once.
+bool Link::begin(Peer from, Hearer& hearer) {
+  if (!header_.good()) return false;
+  if (header_.word == Word::data) return hearer.expects(from, header_);
+  return header_.follows() > 0 || hearer.hear(from, header_, nullptr);
+}
+
+void Link::end(Hearer& hearer) {
+  header_have_ = 0;
+  hearer.finished(header_);
+}
+
+}  // namespace tutti::transport::tcp

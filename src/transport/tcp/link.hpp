@@ -1,0 +1,85 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// One peer's connection: what is still to be sent, and what has come of a header and its bytes.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <deque>
+#include <span>
+#include <utility>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "transport/tcp/wire.hpp"
+
+namespace tutti::transport::tcp {
+
+/// Who hears what comes.
+class Hearer {
+ public:
+  virtual ~Hearer() = default;
+  /// A header has come whole, with its bytes if it is a small message. False: it makes no sense.
+  virtual bool hear(Peer from, const Header& header, const std::byte* bytes) = 0;
+  /// The bytes of a large message come: whether anybody expects so many.
+  virtual bool expects(Peer from, const Header& header) = 0;
+  /// Where they go; nullptr when nobody wants them any more. Asked for before each piece.
+  virtual std::byte* place(const Header& header) = 0;
+  /// All of them are there.
+  virtual void finished(const Header& header) = 0;
+};
+
+class Link {
+ public:
+  /// Before it is open, what is put waits.
+  void open(base::Descriptor socket) { socket_ = std::move(socket); }
+  bool is_open() const { return static_cast<bool>(socket_); }
+  int socket() const { return socket_.get(); }
+
+  /// Puts a header, and the bytes that follow, at the end. Those of `owner` stay where they are: its state is done when
+  /// they have left; others are copied if they cannot leave at once. False: the connection has ended.
+  bool put(const Header& header, std::span<const std::byte> bytes, Transfer* owner = nullptr);
+  /// Copies what has not left of a transfer's bytes; false when it is not here.
+  bool detach(const Transfer& transfer);
+  /// Everything has left.
+  bool idle() const { return queue_.empty(); }
+  /// Sends what the connection takes. False: it has ended.
+  bool write();
+  /// Takes what has come, through `buffer`. False: it has ended, or means nothing.
+  bool read(Peer from, Hearer& hearer, std::span<std::byte> buffer);
+  /// Something has been read since this was last asked.
+  bool moved() { return std::exchange(moved_, false); }
+  /// Calls visit(transfer) for each whose bytes are still to leave, and forgets everything.
+  template <class Visit>
+  void close(Visit visit) {
+    for (const Packet& packet : queue_)
+      if (packet.owner != nullptr) visit(*packet.owner);
+    queue_.clear();
+    socket_.reset();
+  }
+
+ private:
+  struct Packet {
+    Header header;
+    std::vector<std::byte> copy;
+    const std::byte* bytes = nullptr;
+    std::size_t size = 0, sent = 0;  ///< sent: of header and bytes together
+    Transfer* owner = nullptr;
+  };
+
+  enum class Got { some, nothing, end };
+  Got receive(std::span<std::byte> to, std::size_t& count);
+  bool take(Peer from, Hearer& hearer, std::span<const std::byte> bytes);
+  bool take_some(Peer from, Hearer& hearer, std::span<const std::byte>& bytes);
+  bool begin(Peer from, Hearer& hearer);
+  void end(Hearer& hearer);
+
+  base::Descriptor socket_;
+  std::deque<Packet> queue_;
+  Header header_;
+  std::size_t header_have_ = 0;   ///< of its bytes
+  std::uint64_t have_ = 0;        ///< of what follows
+  std::vector<std::byte> small_;  ///< of a small message that comes in parts
+  bool moved_ = false;
+};
+
+}  // namespace tutti::transport::tcp

@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/tcp/socket.hpp"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <sys/un.h>
+
+#include <cerrno>
+#include <charconv>
+#include <cstddef>
+#include <cstring>
+
+#include "tutti/error.hpp"
+
+namespace tutti::transport::tcp {
+
+namespace {
+
+constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
+
+/// Small messages leave at once.
+void hurry(int socket, int family) {
+  const int yes = 1;
+  if (family != AF_UNIX) setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+}
+
+Error failed(const Address& address, const char* what) {
+  return {Cause::system, address.text() + ": " + what + ": " + std::strerror(errno)};
+}
+
+}  // namespace
+
+std::optional<Address> Address::parse(std::string_view text) {
+  Address made;
+  if (text.starts_with(unix_prefix)) {
+    auto& local = reinterpret_cast<sockaddr_un&>(made.storage_);
+    const std::string_view name = text.substr(unix_prefix.size());
+    if (name.size() > sizeof local.sun_path - 1) return std::nullopt;
+    local.sun_family = AF_UNIX;
+    std::memcpy(local.sun_path + 1, name.data(), name.size());
+    made.length_ = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + (name.empty() ? 0 : 1 + name.size()));
+    return made;
+  }
+  if (!text.starts_with(tcp_prefix)) return std::nullopt;
+  text.remove_prefix(tcp_prefix.size());
+  const std::size_t colon = text.rfind(':');
+  if (colon == std::string_view::npos) return std::nullopt;
+  std::uint16_t port = 0;
+  const auto [end, error] = std::from_chars(text.data() + colon + 1, text.data() + text.size(), port);
+  if (error != std::errc() || end != text.data() + text.size()) return std::nullopt;
+  std::string host(text.substr(0, colon));
+  auto& four = reinterpret_cast<sockaddr_in&>(made.storage_);
+  auto& six = reinterpret_cast<sockaddr_in6&>(made.storage_);
+  if (host.starts_with('[') && host.ends_with(']')) {
+    host = host.substr(1, host.size() - 2);
+    if (inet_pton(AF_INET6, host.c_str(), &six.sin6_addr) != 1) return std::nullopt;
+    six.sin6_family = AF_INET6;
+    six.sin6_port = htons(port);
+    made.length_ = sizeof six;
+    return made;
+  }
+  if (inet_pton(AF_INET, host.c_str(), &four.sin_addr) != 1) return std::nullopt;
+  four.sin_family = AF_INET;
+  four.sin_port = htons(port);
+  made.length_ = sizeof four;
+  return made;
+}
+
+Address Address::of(int socket) {
+  Address found;
+  found.length_ = sizeof found.storage_;
+  getsockname(socket, reinterpret_cast<sockaddr*>(&found.storage_), &found.length_);
+  return found;
+}
+
+std::string Address::text() const {
+  char host[INET6_ADDRSTRLEN] = "";
+  switch (storage_.ss_family) {
+    case AF_UNIX: {
+      const auto& local = reinterpret_cast<const sockaddr_un&>(storage_);
+      const std::size_t start = offsetof(sockaddr_un, sun_path) + 1;
+      return std::string(unix_prefix) + (length_ <= start ? "" : std::string(local.sun_path + 1, length_ - start));
+    }
+    case AF_INET6: {
+      const auto& six = reinterpret_cast<const sockaddr_in6&>(storage_);
+      inet_ntop(AF_INET6, &six.sin6_addr, host, sizeof host);
+      return std::string(tcp_prefix) + "[" + host + "]:" + std::to_string(ntohs(six.sin6_port));
+    }
+    default: {
+      const auto& four = reinterpret_cast<const sockaddr_in&>(storage_);
+      inet_ntop(AF_INET, &four.sin_addr, host, sizeof host);
+      return std::string(tcp_prefix) + host + ":" + std::to_string(ntohs(four.sin_port));
+    }
+  }
+}
+
+std::vector<Address> parse_all(std::string_view text) {
+  std::vector<Address> all;
+  while (!text.empty()) {
+    const std::string_view word = text.substr(0, text.find(' '));
+    text.remove_prefix(std::min(word.size() + 1, text.size()));
+    if (const auto address = Address::parse(word)) all.push_back(*address);
+  }
+  return all;
+}
+
+base::Descriptor listen_at(const Address& address) {
+  const int family = address.system()->sa_family;
+  base::Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made) throw failed(address, "no socket");
+  if (bind(made.get(), address.system(), address.length()) != 0) throw failed(address, "cannot be bound");
+  if (listen(made.get(), SOMAXCONN) != 0) throw failed(address, "cannot be listened at");
+  return made;
+}
+
+base::Descriptor begin_call(const Address& address) {
+  const int family = address.system()->sa_family;
+  base::Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (!made) return made;
+  hurry(made.get(), family);
+  if (connect(made.get(), address.system(), address.length()) != 0 && errno != EINPROGRESS && errno != EINTR)
+    made.reset();
+  return made;
+}
+
+bool got_through(int socket) {
+  int error = 0;
+  socklen_t length = sizeof error;
+  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+}
+
+base::Descriptor accept_from(int listener) {
+  base::Descriptor made(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
+  if (made) hurry(made.get(), Address::of(made.get()).system()->sa_family);
+  return made;
+}
+
+}  // namespace tutti::transport::tcp

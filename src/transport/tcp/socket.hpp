@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tcp asks of Linux: addresses, listening, calling.
+#pragma once
+
+#include <sys/socket.h>
+
+#include <optional>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "base/descriptor.hpp"
+
+namespace tutti::transport::tcp {
+
+/// "tcp:10.77.0.1:5000", "tcp:[fd77::1]:5000", or "unix:@name" (abstract).
+class Address {
+ public:
+  /// Nothing for a text that is no address.
+  static std::optional<Address> parse(std::string_view text);
+  /// What a socket is bound to.
+  static Address of(int socket);
+
+  std::string text() const;
+  const sockaddr* system() const { return reinterpret_cast<const sockaddr*>(&storage_); }
+  socklen_t length() const { return length_; }
+
+ private:
+  sockaddr_storage storage_{};
+  socklen_t length_ = 0;
+};
+
+/// Addresses separated by blanks; those that mean nothing are left out.
+std::vector<Address> parse_all(std::string_view text);
+
+/// A listening socket; port 0 and an empty name are chosen by the kernel. Throws Error (system).
+base::Descriptor listen_at(const Address& address);
+/// A socket that is connecting, or connected; empty when it was refused at once.
+base::Descriptor begin_call(const Address& address);
+/// Whether the call got through; false with the reason gone when it did not.
+bool got_through(int socket);
+/// The next caller; empty when there is none.
+base::Descriptor accept_from(int listener);
+
+}  // namespace tutti::transport::tcp

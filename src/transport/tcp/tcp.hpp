@@ -1,0 +1,51 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// TCP, over IPv4 and IPv6, and Unix sockets: messages between processes that share no memory.
+//
+//     small:  header and bytes in one write, as long as the receiver has room for them
+//     large:  announce  >  ready  >  data, straight from buffer to buffer, when the receiver says so
+//
+// A connection is made when it is first needed, once for each pair, whoever calls. Both ends prove that they know the
+// job's secret. Of large messages few are on their way to a receiver at a time: those that all ranks send it at once
+// (incast) would overflow the queue of its link, and each loss costs far more than the wait.
+#pragma once
+
+#include <cstdint>
+#include <functional>
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "transport/tcp/wire.hpp"
+#include "transport/transport.hpp"
+
+namespace tutti::transport::tcp {
+
+struct Options {
+  Identity identity;
+  /// Where to listen: "tcp:10.77.0.1:0", "tcp:[fd77::1]:0", "unix:@".
+  std::vector<std::string> listen;
+  /// The addresses of a peer, as its `addresses` says; asked for when it is first called.
+  std::function<std::string(Peer)> find;
+  std::uint64_t patience = 10'000'000'000;  ///< Nanoseconds that a call may take.
+  int flows = 4;                            ///< Large messages on their way to this process at a time.
+};
+
+/// What a process that uses it needs besides the contract.
+class Tcp : public Transport {
+ public:
+  /// Where this one can be called: for the others' `find`.
+  virtual std::string addresses() const = 0;
+  /// Becomes readable when there is something to progress.
+  virtual int descriptor() const = 0;
+  /// Calls a peer now, if it has not been called yet.
+  virtual void call(Peer peer) = 0;
+  /// Whether the connection with the peer stands.
+  virtual bool connected(Peer peer) const = 0;
+  /// Whether everything that was sent has left this process.
+  virtual bool drained() const = 0;
+};
+
+/// Throws Error (system) when it cannot listen.
+std::unique_ptr<Tcp> listen(Options options);
+
+}  // namespace tutti::transport::tcp
