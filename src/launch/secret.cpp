@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/secret.hpp"
 
-#include <sys/random.h>
+#include <span>
 
-#include <cerrno>
-
+#include "base/secrecy.hpp"
 #include "launch/system.hpp"
 
 namespace tutti::launch {
 
 namespace {
 
-void fill_random(void* data, std::size_t size) {
-  // Up to 256 bytes come in one piece once the kernel's pool is ready; before that the call waits and may be
-  // interrupted.
-  while (getrandom(data, size, 0) != static_cast<ssize_t>(size))
-    if (errno != EINTR) throw system_error("cannot get random numbers for the job's secret");
+void fill_random(std::span<std::byte> bytes) {
+  if (!base::fill_random(bytes)) throw system_error("cannot get random numbers for the job's secret");
 }
 
 int digit(char c) {
@@ -29,13 +25,13 @@ int digit(char c) {
 
 Secret random_secret() {
   Secret secret;
-  fill_random(secret.bytes.data(), secret.bytes.size());
+  fill_random(secret.bytes);
   return secret;
 }
 
 std::uint64_t random_job() {
   std::uint64_t job = 0;
-  while (job == 0) fill_random(&job, sizeof job);
+  while (job == 0) fill_random(std::as_writable_bytes(std::span(&job, 1)));
   return job;
 }
 
@@ -60,10 +56,6 @@ std::optional<Secret> from_hex(std::string_view text) {
   return secret;
 }
 
-bool same(const Secret& a, const Secret& b) {
-  std::byte difference{};
-  for (std::size_t i = 0; i < a.bytes.size(); ++i) difference |= a.bytes[i] ^ b.bytes[i];
-  return difference == std::byte{};
-}
+bool same(const Secret& a, const Secret& b) { return base::same(a.bytes, b.bytes); }
 
 }  // namespace tutti::launch

@@ -7,6 +7,7 @@
 #include <cstring>
 #include <utility>
 
+#include "base/secrecy.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace tutti::transport::tcp {
@@ -94,7 +95,8 @@ bool Greeting::step_of_caller() {
     case State::challenge: {
       Challenge challenge;
       if (!hear(challenge)) return false;
-      if (!same(challenge.proof, proof(Side::answerer, identity_, hello_, challenge.nonce))) return end(State::refused);
+      if (!base::same(challenge.proof, proof(Side::answerer, identity_, hello_, challenge.nonce)))
+        return end(State::refused);
       say(Answer{proof(Side::caller, identity_, hello_, challenge.nonce)});
       state_ = State::verdict;
       return true;
@@ -126,7 +128,7 @@ bool Greeting::step_of_answerer(const Decide& decide) {
     case State::answer: {
       Answer answer;
       if (!hear(answer)) return false;
-      if (!same(answer.proof, proof(Side::caller, identity_, hello_, nonce_))) return end(State::refused);
+      if (!base::same(answer.proof, proof(Side::caller, identity_, hello_, nonce_))) return end(State::refused);
       peer_ = hello_.from;
       const Verdict verdict = decide(peer_);
       say(verdict);

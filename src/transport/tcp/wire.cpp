@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/wire.hpp"
 
-#include <sys/random.h>
+#include <span>
 
-#include <cstring>
-
+#include "base/secrecy.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::transport::tcp {
@@ -45,16 +44,9 @@ base::Digest proof(Side side, const Identity& identity, const Hello& hello, cons
   return base::keyed_hash(identity.secret, std::as_bytes(std::span(&text, 1)));
 }
 
-bool same(const base::Digest& a, const base::Digest& b) {
-  auto difference = std::byte{0};
-  for (std::size_t i = 0; i < a.size(); ++i) difference |= a[i] ^ b[i];
-  return difference == std::byte{0};
-}
-
 Nonce random_nonce() {
   Nonce nonce;
-  if (getrandom(nonce.data(), nonce.size(), 0) != static_cast<ssize_t>(nonce.size()))
-    throw Error(Cause::system, "the kernel gives no random bytes");
+  if (!base::fill_random(nonce)) throw Error(Cause::system, "the kernel gives no random bytes");
   return nonce;
 }
 

@@ -83,8 +83,6 @@ static_assert(sizeof(Hello) == 40 && sizeof(Challenge) == 32 && sizeof(Answer) =
 /// The proofs differ by who makes them: nobody can answer with what he was sent.
 enum class Side : std::uint64_t { caller, answerer };
 base::Digest proof(Side side, const Identity& identity, const Hello& hello, const Nonce& answerer);
-/// Takes the same time wherever they differ.
-bool same(const base::Digest& a, const base::Digest& b);
 
 /// Fresh random bytes. Throws Error (system).
 Nonce random_nonce();
