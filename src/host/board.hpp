@@ -49,7 +49,7 @@ inline constexpr std::size_t slot_stride = 8192 + line;
 constexpr int slots_of(std::size_t payload) { return static_cast<int>((payload + slot_stride - 1) / slot_stride); }
 /// A payload that does not fit behind the last one begins at slot 0: `areas` of the largest fit even so.
 inline constexpr int least_slots = (areas + 1) * slots_of(large_payload);
-/// Slots of each rank of a board of that size. Two megabytes are twice a core's own cache, see engine/areas.hpp; boards
+/// Slots of each rank of a board of that size. Two megabytes are twice a core's own cache, see engine/slots.hpp; boards
 /// of up to eight ranks fill a power of two, which they are given anyway. Of large boards they would be too much.
 constexpr int slots(int size) { return std::clamp(8 * 240 / size, least_slots, 240); }
 

@@ -6,7 +6,13 @@
 #include <cstdint>
 #include <vector>
 
+#include "transport/transport.hpp"
+
 namespace tutti::transport {
+
+/// A name as a transport keeps it in Transfer::link, and back.
+inline void* as_link(std::uint64_t name) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(name)); }
+inline std::uint64_t as_name(const Transfer& transfer) { return reinterpret_cast<std::uintptr_t>(transfer.link); }
 
 /// A table of values with names that are not used again for a long time (2^32 uses of a slot). Allocates only when it
 /// grows. No name is 0.

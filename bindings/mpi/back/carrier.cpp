@@ -52,10 +52,6 @@ bool take_back(MPI_Request& request) {
   return cancelled != 0;
 }
 
-std::uint64_t handle_of(const Transfer& transfer) {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(transfer.link));
-}
-
 }  // namespace
 
 Carrier::Carrier(MPI_Comm over) {
@@ -110,7 +106,7 @@ void Carrier::send(Transfer& transfer) {
   if (!small) {
     header.word = Word::announce;
     header.handle = announced_.add(&transfer);
-    transfer.link = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.handle));
+    transfer.link = transport::as_link(header.handle);
   }
   post(transfer.peer, header, transfer.data);
   if (small) transfer.state = State::done;
@@ -275,9 +271,9 @@ bool Carrier::abandon(Moving& one) {
 
 void Carrier::cancel(Transfer& transfer) {
   if (transfer.state != State::pending) return;
-  if (Transfer** found = announced_.find(handle_of(transfer)); found != nullptr && *found == &transfer) {
-    announced_.remove(handle_of(transfer));
-    post(transfer.peer, {.tag = transfer.tag, .handle = handle_of(transfer), .word = Word::withdrawn});
+  if (Transfer** found = announced_.find(transport::as_name(transfer)); found != nullptr && *found == &transfer) {
+    announced_.remove(transport::as_name(transfer));
+    post(transfer.peer, {.tag = transfer.tag, .handle = transport::as_name(transfer), .word = Word::withdrawn});
     transfer.state = State::cancelled;
     return;
   }

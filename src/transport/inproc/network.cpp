@@ -142,7 +142,7 @@ void Port::send(Transfer& transfer) {
   }
   const bool announced = transfer.size > capabilities_.eager;
   const std::uint64_t handle = announced ? sends_.add(&transfer) : 0;
-  transfer.link = reinterpret_cast<void*>(static_cast<std::uintptr_t>(handle));
+  transfer.link = as_link(handle);
   Mailbox& theirs = state_->mailbox(transfer.peer);
   {
     const std::lock_guard lock(theirs.mutex);
@@ -188,7 +188,7 @@ std::optional<Arrival> Port::look(const Tag& tag) {
 
 void Port::cancel(Transfer& transfer) {
   if (transfer.state != State::pending) return;
-  const auto handle = static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(transfer.link));
+  const std::uint64_t handle = as_name(transfer);
   Transfer** const send = sends_.find(handle);
   if (send != nullptr && *send == &transfer) {
     transfer.state = retract(transfer, handle) ? State::cancelled : State::done;

@@ -12,9 +12,6 @@ namespace tutti::transport::shm {
 
 namespace {
 
-void* as_link(std::uint64_t name) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(name)); }
-std::uint64_t as_name(const Transfer& transfer) { return reinterpret_cast<std::uintptr_t>(transfer.link); }
-
 host::Incoming& own_incoming(host::Segment& segment, Rank self) {
   const host::Offset offset = segment.header().pairs + static_cast<std::uint64_t>(self) * sizeof(host::Incoming);
   return *reinterpret_cast<host::Incoming*>(segment.at(offset, sizeof(host::Incoming)));

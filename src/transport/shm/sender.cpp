@@ -10,9 +10,6 @@ namespace {
 // Fragments smaller than this are not worth a record: wait until there is more room.
 constexpr std::size_t least_fragment = 4096;
 
-void* as_link(std::uint64_t name) { return reinterpret_cast<void*>(static_cast<std::uintptr_t>(name)); }
-std::uint64_t as_name(const Transfer& transfer) { return reinterpret_cast<std::uintptr_t>(transfer.link); }
-
 }  // namespace
 
 Sender::Sender(host::Segment& segment, Rank self, std::size_t eager, const std::function<void(Peer)>& wake)

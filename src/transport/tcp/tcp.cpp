@@ -29,10 +29,6 @@ constexpr std::uint64_t look_at_door = 1'000'000;  // nanoseconds
 constexpr std::uint64_t stalled = 5'000'000;
 constexpr std::uint64_t door_event = ~std::uint64_t{0};
 
-std::uint64_t handle_of(const Transfer& transfer) {
-  return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(transfer.link));
-}
-
 class Network final : public Tcp, private Hearer {
  public:
   explicit Network(Options options);
@@ -192,7 +188,7 @@ void Network::send(Transfer& transfer) {
     put(transfer.peer, header, {transfer.data, transfer.size});
   } else {
     header.handle = announced_.add(&transfer);
-    transfer.link = reinterpret_cast<void*>(static_cast<std::uintptr_t>(header.handle));
+    transfer.link = as_link(header.handle);
     put(transfer.peer, header);
   }
   bury();
@@ -261,7 +257,7 @@ void Network::complete(Transfer& receive, Message& message) {
   }
   const std::uint64_t place = pulls_.add(
       {.transfer = &receive, .peer = message.peer, .handle = message.handle, .size = message.size, .tag = message.tag});
-  receive.link = reinterpret_cast<void*>(static_cast<std::uintptr_t>(place));
+  receive.link = as_link(place);
   waiting_.push_back(place);
   matching_.recycle(message);
   ask();
@@ -371,7 +367,7 @@ void Network::withdraw(Peer from, const Header& header) {
 void Network::cancel(Transfer& transfer) {
   if (transfer.state != State::pending) return;
   transfer.state = State::cancelled;
-  const std::uint64_t handle = handle_of(transfer);
+  const std::uint64_t handle = as_name(transfer);
   if (Transfer** found = announced_.find(handle); found != nullptr && *found == &transfer) {
     announced_.remove(handle);
     Header header = header_of(Word::withdrawn, transfer.tag);
