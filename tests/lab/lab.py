@@ -205,6 +205,12 @@ def be_first(network):
 # Outside
 
 
+def into(keeper, command):
+    """The words that run a command, from here inside the lab, on the host of this keeper."""
+    spaces = ["--net", "--uts", "--ipc", "--mount", f"--wdns={os.getcwd()}"]
+    return ["nsenter", "--target", str(keeper), *spaces, *map(str, command)]
+
+
 class Lab:
     """A lab that stands as long as the block in which it is made."""
 
@@ -255,8 +261,7 @@ class Lab:
         lab = ["nsenter", "--target", str(self.first), *self.enter_user, "--mount", "--pid"]
         # nsenter stops when its child does. This one's does not: it waits outside the host.
         lab += ["setsid", "--fork", "--wait", "env", f"{VARIABLE}={json.dumps(self.keepers)}"]
-        inside = ["nsenter", "--target", str(self.keepers[host]), "--net", "--uts", "--ipc", "--mount"]
-        return [*lab, *inside, f"--wdns={os.getcwd()}", *map(str, command)]
+        return [*lab, *into(self.keepers[host], command)]
 
     def popen(self, host, command, **options):
         """Starts a command on a host: subprocess.Popen."""
@@ -331,8 +336,7 @@ def enter_host(words):
     if host not in keepers:
         raise Failure(f"there is no host {host}; there are h1 to h{len(keepers)}")
     command = ["sh", "-c", " ".join(words[1:])] if like_rsh else words[1:]
-    apart = ["--net", "--uts", "--ipc", "--mount", f"--wdns={os.getcwd()}"]
-    os.execvp("nsenter", ["nsenter", "--target", str(keepers[host]), *apart, *command])
+    os.execvp("nsenter", into(keepers[host], command))
 
 
 def run_everywhere(lab, command):
