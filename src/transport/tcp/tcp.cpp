@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/tcp.hpp"
 
+#include <linux/sockios.h>
+#include <poll.h>
 #include <sys/epoll.h>
+#include <sys/ioctl.h>
 
 #include <algorithm>
 #include <array>
@@ -40,6 +43,7 @@ class Network final : public Tcp, private Hearer {
   void call(Peer peer) override;
   bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
   bool drained() const override;
+  void drain(std::uint64_t nanoseconds) override;
 
   void send(Transfer& transfer) override;
   void recv(Transfer& transfer) override;
@@ -152,6 +156,20 @@ void Network::watch(Peer peer) {
 
 bool Network::drained() const {
   return std::ranges::all_of(lines_, [](const Line& one) { return one.lost || one.link.idle(); });
+}
+
+/// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
+/// that is closed with those is reset.
+void Network::drain(std::uint64_t nanoseconds) {
+  const std::uint64_t until = base::now() + nanoseconds;
+  const auto arrived = [](const Line& one) {
+    int left = 0;
+    return one.lost || !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
+  };
+  while (base::now() < until && !(drained() && std::ranges::all_of(lines_, arrived))) {
+    pollfd something{events_.get(), POLLIN, 0};
+    if (!progress()) poll(&something, 1, 1);
+  }
 }
 
 void Network::put(Peer to, const Header& header, std::span<const std::byte> bytes, Transfer* owner) {
