@@ -71,7 +71,7 @@ class Proof {
 
   static Reach reach(std::span<const Plan> plans, Rank rank) {
     Operation operation;
-    operation.join(plans);
+    operation.join(plans, {});
     operation.choose(0);
     Reach reach;
     reach.build(operation, rank);
@@ -130,11 +130,16 @@ class Proof {
     return Verdict::no_step;
   }
 
+  bool same_host(Rank a, Rank b) const {
+    return board_.hosts.empty() ||
+           board_.hosts[static_cast<std::size_t>(a)] == board_.hosts[static_cast<std::size_t>(b)];
+  }
+
   std::string of_publish(Rank owner, std::int32_t cell) const {
     for (const Plan& plan : plans_)
       for (const Step& step : plan.steps)
-        if (step.verb == Verb::await && step.cell == cell && (step.peer == owner || step.peer == everyone) &&
-            plan.rank != owner)
+        if (step.verb == Verb::await && step.cell == cell && plan.rank != owner &&
+            (step.peer == owner || (step.peer == everyone && same_host(plan.rank, owner))))
           return "";
     return "no rank awaits the cell";
   }
