@@ -35,7 +35,7 @@ ssize_t send_piece(int socket, std::span<const std::byte> bytes, int attached) {
 
 }  // namespace
 
-Connection::Connection(base::Descriptor socket) : socket_(std::move(socket)), peer_(peer_of(socket_.get())) {}
+Connection::Connection(base::Descriptor socket) : socket_(std::move(socket)) {}
 
 bool Connection::read() {
   std::array<std::byte, 16384> buffer;
@@ -58,18 +58,24 @@ Parsed Connection::next() {
   return parsed;
 }
 
-void Connection::send(const Message& message, int attached) { output_.push_back({serialise(message), attached}); }
+void Connection::send(const Message& message, int attached) {
+  output_.push_back({std::make_shared<const std::vector<std::byte>>(serialise(message)), attached});
+}
+
+void Connection::send(std::shared_ptr<const std::vector<std::byte>> message) {
+  output_.push_back({std::move(message)});
+}
 
 bool Connection::flush() {
   while (!output_.empty()) {
     Outgoing& front = output_.front();
-    const ssize_t sent = send_piece(socket_.get(), std::span(front.bytes).subspan(front.sent), front.attached);
+    const ssize_t sent = send_piece(socket_.get(), std::span(*front.bytes).subspan(front.sent), front.attached);
     if (sent < 0 && errno == EAGAIN) return true;
     if (sent < 0 && errno == EINTR) continue;
     if (sent < 0) return false;
     front.attached = -1;  // It has gone with the first byte.
     front.sent += static_cast<std::size_t>(sent);
-    if (front.sent == front.bytes.size()) output_.pop_front();
+    if (front.sent == front.bytes->size()) output_.pop_front();
   }
   return true;
 }

@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <deque>
+#include <memory>
 #include <optional>
 #include <vector>
 
@@ -18,7 +19,8 @@ class Connection {
   explicit Connection(base::Descriptor socket);
 
   int descriptor() const { return socket_.get(); }
-  const Peer& peer() const { return peer_; }
+  /// Of a Unix socket.
+  Peer peer() const { return peer_of(socket_.get()); }
 
   /// Reads what has arrived, up to a limit. False when the other end has hung up.
   bool read();
@@ -27,6 +29,8 @@ class Connection {
 
   /// Queues a message; `attached` (-1 = none) is a descriptor to hand over with it, which must stay open until then.
   void send(const Message& message, int attached = -1);
+  /// The same for one that many get, serialised.
+  void send(std::shared_ptr<const std::vector<std::byte>> message);
   /// Writes as much as fits. False when the other end has hung up.
   bool flush();
   /// Whether everything queued has been written.
@@ -34,12 +38,11 @@ class Connection {
 
  private:
   struct Outgoing {
-    std::vector<std::byte> bytes;
-    int attached;
+    std::shared_ptr<const std::vector<std::byte>> bytes;
+    int attached = -1;
     std::size_t sent = 0;
   };
   base::Descriptor socket_;
-  Peer peer_;
   std::vector<std::byte> input_;
   std::deque<Outgoing> output_;
 };

@@ -42,22 +42,36 @@ Deadline::Deadline(const Patience& patience) : patience_(patience) {
   if (patience.timeout.count() > 0) until_ = base::now() + static_cast<std::uint64_t>(patience.timeout.count());
 }
 
+std::uint64_t Deadline::left() const {
+  constexpr std::uint64_t year = 365ull * 86400 * 1'000'000'000;
+  if (until_ == 0) return year;
+  const std::uint64_t now = base::now();
+  return until_ > now ? until_ - now : 0;
+}
+
 void Deadline::wait(int descriptor, short events) {
+  while (!wait(descriptor, events, ~std::uint64_t{0})) {
+  }
+}
+
+bool Deadline::wait(int descriptor, short events, std::uint64_t most) {
+  const std::uint64_t begin = base::now();
   for (;;) {
     if (patience_.interrupted != nullptr && patience_.interrupted())
-      throw Error(Cause::interrupted, "interrupted while waiting for the launcher or the other ranks; try again");
-    const std::uint64_t now = base::now();
-    if (until_ != 0 && now >= until_)
-      throw Timeout(Cause::timeout,
-                    "the launcher or the other ranks did not answer in the time given; allow more, or look at what the "
-                    "other ranks do");
-    std::uint64_t pause = until_ != 0 ? until_ - now : ~std::uint64_t{0};
+      throw Error(Cause::interrupted, "interrupted while waiting for " + awaited_ + "; try again");
+    const std::uint64_t rest = left(), waited = base::now() - begin;
+    if (rest == 0)
+      throw Timeout(Cause::timeout, awaited_ +
+                                        " did not answer in the time given; allow more, or look at what the other "
+                                        "ranks do");
+    if (waited >= most) return false;
+    std::uint64_t pause = std::min(rest, most - waited);
     if (patience_.interrupted != nullptr) pause = std::min(pause, between_questions);
     const timespec time{static_cast<time_t>(pause / 1'000'000'000), static_cast<long>(pause % 1'000'000'000)};
     pollfd entry{descriptor, events, 0};
-    const int ready = ppoll(&entry, 1, pause == ~std::uint64_t{0} ? nullptr : &time, nullptr);
-    if (ready > 0) return;
-    if (ready < 0 && errno != EINTR && errno != EAGAIN) throw system_error("cannot wait for the launcher");
+    const int ready = ppoll(&entry, 1, &time, nullptr);
+    if (ready > 0) return true;
+    if (ready < 0 && errno != EINTR && errno != EAGAIN) throw system_error("cannot wait for " + awaited_);
   }
 }
 
@@ -67,6 +81,9 @@ Conversation::Conversation(const Address& address) : socket_(connect_to(address)
                                    std::to_string(peer.uid) + ", this process to user " + std::to_string(geteuid()) +
                                    "; all processes of a job must run as the same user");
 }
+
+Conversation::Conversation(base::Descriptor socket, std::string partner)
+    : socket_(std::move(socket)), partner_(std::move(partner)) {}
 
 void Conversation::send(const Message& message, Deadline& deadline) {
   const std::vector<std::byte> bytes = serialise(message);
@@ -80,7 +97,7 @@ void Conversation::send(const Message& message, Deadline& deadline) {
     } else if (errno == EPIPE || errno == ECONNRESET) {
       return;  // The other end has hung up, perhaps with a reason that `receive` will find.
     } else if (errno != EINTR) {
-      throw system_error("cannot write to the launcher");
+      throw system_error("cannot write to " + partner_);
     }
   }
 }
@@ -127,16 +144,15 @@ void Conversation::become_lifeline() {
   if (poll(&entry, 1, 0) > 0 && (entry.revents & (POLLHUP | POLLRDHUP | POLLERR)) != 0) throw gone();
 }
 
-Error Conversation::unexpected() {
-  return Error(Cause::system,
-               "the launcher said something unexpected; use a launcher and a library of the same installation of "
-               "Tutti, and check that TUTTI_STORE names the launcher's address");
+Error Conversation::unexpected() const {
+  return Error(Cause::system, partner_ +
+                                  " said something unexpected; use the same installation of Tutti for all, and check "
+                                  "that TUTTI_STORE names the address of this job");
 }
 
-Error Conversation::gone() {
+Error Conversation::gone() const {
   return Error(Cause::system,
-               "the launcher has closed the connection (it has ended, or gave up on this process); start the job again "
-               "with `tutti run`");
+               partner_ + " has closed the connection (it has ended, or gave up on this process); start the job again");
 }
 
 }  // namespace tutti::launch

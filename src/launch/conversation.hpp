@@ -3,7 +3,9 @@
 #pragma once
 
 #include <cstddef>
-#include <optional>
+#include <cstdint>
+#include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -17,11 +19,19 @@ namespace tutti::launch {
 class Deadline {
  public:
   explicit Deadline(const Patience& patience);
+  /// Whom one waits for, as errors say it.
+  void await(std::string whom) { awaited_ = std::move(whom); }
+  const std::string& awaited() const { return awaited_; }
   /// Waits until the descriptor shows one of the poll events, or hangs up. Throws Error (timeout, interrupted, system).
   void wait(int descriptor, short events);
+  /// The same, but not longer than `most` nanoseconds: false when nothing has happened by then.
+  bool wait(int descriptor, short events, std::uint64_t most);
+  /// Nanoseconds that are left; those of a year without a limit.
+  std::uint64_t left() const;
 
  private:
   Patience patience_;
+  std::string awaited_ = "the launcher or the other ranks";
   std::uint64_t until_ = 0;  // 0 = never
 };
 
@@ -30,13 +40,15 @@ class Conversation {
   Conversation() = default;
   /// Connects, and makes sure that the listener belongs to this user before anything is told to it.
   explicit Conversation(const Address& address);
+  /// Over a connection with somebody who has proved who he is. `partner`: as errors name him.
+  Conversation(base::Descriptor socket, std::string partner);
 
   void send(const Message& message, Deadline& deadline);
   /// The next message; a descriptor that comes along is kept for `take_descriptor`. A refusal is thrown as Error
-  /// (system) with its reason, and so is the launcher's end.
+  /// (system) with its reason, and so is a hang-up.
   Message receive(Deadline& deadline);
   base::Descriptor take_descriptor() { return std::move(attached_); }
-  /// The same, of one type. Throws Error (system) when the launcher says something else.
+  /// The same, of one type. Throws Error (system) when the other end says something else.
   template <class T>
   T expect(Deadline& deadline) {
     Message message = receive(deadline);
@@ -44,6 +56,7 @@ class Conversation {
     throw unexpected();
   }
 
+  int descriptor() const { return socket_.get(); }
   /// From now on the kernel kills this process when the other end hangs up. Throws Error (system), also when it has
   /// hung up already.
   void become_lifeline();
@@ -51,11 +64,12 @@ class Conversation {
   void close() { socket_.reset(); }
 
  private:
-  static Error unexpected();
-  static Error gone();
+  Error unexpected() const;
+  Error gone() const;
   bool read_some();
 
   base::Descriptor socket_, attached_;
+  std::string partner_ = "the launcher";
   std::vector<std::byte> input_;
 };
 

@@ -16,7 +16,8 @@ namespace tutti::launch {
 namespace {
 
 constexpr char advice[] =
-    "; start the program with `tutti run -n N PROGRAM`, or unset all TUTTI_ variables to run it alone";
+    "; start the program with `tutti run -n N PROGRAM`, set all of TUTTI_RANK, TUTTI_SIZE, TUTTI_STORE and "
+    "TUTTI_SECRET (docs/launch.md), or unset them to run it alone";
 
 std::optional<std::string> variable(const char* name) {
   const char* value = std::getenv(name);
@@ -64,14 +65,47 @@ Secret read_secret() {
   return *secret;
 }
 
+std::variant<Address, HostAndPort> read_store() {
+  const std::string text = required(store_variable);
+  if (text.starts_with(HostAndPort::prefix)) return HostAndPort(text);
+  return Address(text);
+}
+
 }  // namespace
+
+HostAndPort::HostAndPort(std::string_view text) {
+  const auto refused = [&] {
+    return Error(Cause::usage, std::string(store_variable) + " is \"" + std::string(text) +
+                                   "\", which is no address; write tcp:HOST:PORT with a host where rank 0 can be "
+                                   "reached (a name, an IPv4 address or an [IPv6] one) and a port from 1 to 65535");
+  };
+  std::string_view rest = text.substr(std::min(prefix.size(), text.size()));
+  const std::size_t colon = rest.rfind(':');
+  if (!text.starts_with(prefix) || colon == std::string_view::npos) throw refused();
+  const std::string_view digits = rest.substr(colon + 1);
+  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), port);
+  if (problem != std::errc{} || end != digits.data() + digits.size() || port == 0) throw refused();
+  rest = rest.substr(0, colon);
+  const bool bracketed = rest.starts_with('[') && rest.ends_with(']');
+  if (bracketed) rest = rest.substr(1, rest.size() - 2);
+  const auto strange = [](char c) { return c <= ' ' || c >= 0x7f || c == '[' || c == ']'; };
+  if (rest.empty() || rest.size() > longest_host || std::ranges::any_of(rest, strange) ||
+      bracketed != (rest.find(':') != std::string_view::npos))
+    throw refused();
+  host = rest;
+}
+
+std::string HostAndPort::text() const {
+  const bool six = host.find(':') != std::string::npos;
+  return std::string(prefix) + (six ? "[" + host + "]" : host) + ":" + std::to_string(port);
+}
 
 std::optional<Environment> read_environment() {
   const char* names[] = {rank_variable, size_variable, store_variable, secret_variable, secret_file_variable};
   if (std::ranges::none_of(names, [](const char* name) { return std::getenv(name) != nullptr; })) return std::nullopt;
   const int size = integer(size_variable, 1, most_ranks);
   const Rank rank = integer(rank_variable, 0, size - 1);
-  return Environment{rank, size, Address(required(store_variable)), read_secret()};
+  return Environment{rank, size, read_store(), read_secret()};
 }
 
 }  // namespace tutti::launch

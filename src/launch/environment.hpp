@@ -2,9 +2,13 @@
 // What a process is told about its job, in the environment.
 #pragma once
 
+#include <cstdint>
 #include <optional>
 #include <string>
+#include <string_view>
+#include <variant>
 
+#include "launch/message.hpp"
 #include "launch/secret.hpp"
 #include "launch/system.hpp"
 #include "tutti/types.hpp"
@@ -14,13 +18,22 @@ namespace tutti::launch {
 inline constexpr char rank_variable[] = "TUTTI_RANK", size_variable[] = "TUTTI_SIZE", store_variable[] = "TUTTI_STORE",
                       secret_variable[] = "TUTTI_SECRET", secret_file_variable[] = "TUTTI_SECRET_FILE";
 
-/// The largest job on one host: sockets, pipes and the segment's tables stay reasonable.
-inline constexpr int most_ranks = 4096;
+/// "tcp:HOST:PORT", where HOST is a name, an IPv4 address or an [IPv6] one.
+struct HostAndPort {
+  static constexpr std::string_view prefix = "tcp:";
+  /// Throws Error (usage) for any other text.
+  explicit HostAndPort(std::string_view text);
+  /// As it was given.
+  std::string text() const;
+  std::string host;  ///< Without brackets.
+  std::uint16_t port = 0;
+};
 
 struct Environment {
   Rank rank = 0;
   int size = 1;
-  Address store;
+  /// Of the launcher on this host, or of rank 0 wherever it is.
+  std::variant<Address, HostAndPort> store;
   Secret secret;
 };
 

@@ -5,6 +5,7 @@
 #include <sys/socket.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <list>
 #include <utility>
@@ -20,6 +21,7 @@ namespace {
 
 /// Strangers at the door are dropped, the oldest first, beyond this.
 constexpr std::size_t most_strangers = 64;
+constexpr std::uint64_t longest_sleep = 60'000;  // milliseconds
 
 /// Who has come, and who is still asked for.
 class Reception {
@@ -84,17 +86,23 @@ class Reception {
 }  // namespace
 
 Handover::Handover(const host::Segment& segment, const Secret& secret)
-    : segment_(segment), secret_(secret), listener_(listen_at(Address(job_address(segment.header().job)))) {}
+    : Handover(segment, secret, listen_at(Address(job_address(segment.header().job)))) {}
 
-int Handover::serve(std::chrono::nanoseconds patience) {
+Handover::Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener)
+    : segment_(segment), secret_(secret), listener_(std::move(listener)) {}
+
+int Handover::serve(std::chrono::nanoseconds patience, int news) {
   Reception reception(segment_, secret_);
   const std::uint64_t until = base::now() + static_cast<std::uint64_t>(patience.count());
   while (reception.missing() > 0) {
     const std::uint64_t now = base::now();
     if (now >= until) break;
     std::vector<pollfd> entries = reception.watched(listener_.get());
-    if (poll(entries.data(), entries.size(), static_cast<int>((until - now) / 1'000'000 + 1)) < 0 && errno != EINTR)
+    entries.push_back({news, POLLIN, 0});  // -1 is passed over
+    const auto pause = std::min<std::uint64_t>((until - now) / 1'000'000 + 1, longest_sleep);
+    if (poll(entries.data(), entries.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
       throw system_error("cannot wait for the other ranks");
+    if (entries.back().revents != 0) break;
     for (;;) {
       base::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) break;
@@ -108,7 +116,12 @@ int Handover::serve(std::chrono::nanoseconds patience) {
 std::shared_ptr<host::Segment> fetch_segment(std::uint64_t job, const Secret& secret, Rank rank, int size,
                                              std::chrono::nanoseconds patience) {
   Deadline deadline(Patience{patience});
-  Conversation conversation{Address(job_address(job))};
+  return fetch_segment(Address(job_address(job)), job, secret, rank, size, deadline);
+}
+
+std::shared_ptr<host::Segment> fetch_segment(const Address& address, std::uint64_t job, const Secret& secret, Rank rank,
+                                             int size, Deadline& deadline) {
+  Conversation conversation{address};
   Hello hello;
   hello.rank = rank;
   hello.size = size;

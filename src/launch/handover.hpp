@@ -9,7 +9,9 @@
 
 #include "base/descriptor.hpp"
 #include "host/segment.hpp"
+#include "launch/conversation.hpp"
 #include "launch/secret.hpp"
+#include "launch/system.hpp"
 
 namespace tutti::launch {
 
@@ -18,10 +20,13 @@ class Handover {
  public:
   /// Throws Error (system).
   Handover(const host::Segment& segment, const Secret& secret);
+  /// At a socket that listens already.
+  Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener);
 
   /// Gives the segment to all other ranks, each once; whoever does not know the secret, is another user or speaks
-  /// another version is refused and costs no more than time. Returns the ranks that did not come in time.
-  int serve(std::chrono::nanoseconds patience);
+  /// another version is refused and costs no more than time. Returns the number of ranks that did not come in time, or
+  /// before `news` (-1 = none) became readable.
+  int serve(std::chrono::nanoseconds patience, int news = -1);
 
  private:
   const host::Segment& segment_;
@@ -32,5 +37,8 @@ class Handover {
 /// The segment of a job, from the process that serves it. Throws Error (system, timeout).
 std::shared_ptr<host::Segment> fetch_segment(std::uint64_t job, const Secret& secret, Rank rank, int size,
                                              std::chrono::nanoseconds patience);
+/// The same, where that process listens elsewhere.
+std::shared_ptr<host::Segment> fetch_segment(const Address& address, std::uint64_t job, const Secret& secret, Rank rank,
+                                             int size, Deadline& deadline);
 
 }  // namespace tutti::launch

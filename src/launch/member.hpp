@@ -7,21 +7,26 @@
 #include <cstdint>
 #include <memory>
 #include <span>
+#include <string>
 #include <string_view>
 #include <vector>
 
 #include "host/segment.hpp"
+#include "launch/secret.hpp"
 #include "tutti/types.hpp"
 
 namespace tutti::launch {
 
 /// How to wait for the others.
 struct Patience {
-  /// 0 = as long as the job lives: the launcher tells those who wait when somebody will never come.
+  /// 0 = as long as the job lives: the launcher tells those who wait when somebody will never come. Over several hosts
+  /// joining takes ten minutes at most.
   std::chrono::nanoseconds timeout{0};
   /// Asked now and then, and after every signal; true ends the wait with Error (interrupted).
   bool (*interrupted)() = nullptr;
 };
+
+struct Membership;
 
 class Member {
  public:
@@ -33,11 +38,18 @@ class Member {
   Rank rank() const;
   int size() const;
   std::uint64_t job() const;
-  /// That all ranks together may use.
+  /// That all ranks of this host together may use.
   int cores() const;
+  /// The host of each rank, numbered from 0 in the order of their lowest ranks.
+  std::span<const Rank> hosts() const;
+  /// What all processes of the job know, and nobody else.
+  const Secret& secret() const;
+  /// Who started the job, and how its ranks found each other: for people.
+  const std::string& launcher() const;
   /// False for a world of one that no launcher started.
   bool launched() const;
-  /// Entered already: this rank is alive in it, and so is (or was) every other. It lives as long as anyone holds it.
+  /// Of this host: of its ranks, in the order of the job's. Entered already: this rank is alive in it, and so is (or
+  /// was) every other. It lives as long as anyone holds it.
   const std::shared_ptr<host::Segment>& segment() const;
 
   /// Gives the others a value of at most 64 KiB. A key (1 to 128 printable characters) can be put once in a job.
@@ -47,20 +59,19 @@ class Member {
   /// was lost before it was put).
   std::vector<std::byte> get(std::string_view key, const Patience& patience = {});
 
-  /// Leaves in order: segment first, then the launcher. The lifeline stays, so that the process still ends with its
-  /// launcher. No effect the second time, and none in a forked child.
+  /// Leaves in order: segment first, then the store. The lifeline stays, so that the process still ends with its
+  /// launcher. Over several hosts rank 0 waits up to five seconds until all have left, for it serves the store, and
+  /// goes on serving as long as it lives. No effect the second time, and none in a forked child.
   void leave();
 
  private:
   friend Member join(const Patience&);
-  struct State;
-  explicit Member(std::unique_ptr<State> state);
-  std::unique_ptr<State> state_;
+  explicit Member(std::unique_ptr<Membership> state);
+  std::unique_ptr<Membership> state_;
 };
 
 /// Joins the job that the environment names, and waits until all ranks have; a world of one when it names none.
-/// Throws Error: usage (environment), system (refused, with the launcher's reason; launcher gone), timeout,
-/// interrupted.
+/// Throws Error: usage (environment), system (refused, with the reason; launcher or rank 0 gone), timeout, interrupted.
 Member join(const Patience& patience = {});
 
 }  // namespace tutti::launch

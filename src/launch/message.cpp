@@ -57,6 +57,7 @@ class Reader {
   }
   std::span<const std::byte> rest() { return take(bytes_.size()); }
   void check(bool condition) { good_ = good_ && condition; }
+  bool good() const { return good_; }
   /// All fields were there, and nothing is left over.
   bool done() const { return good_ && bytes_.empty(); }
 
@@ -110,6 +111,25 @@ void write(Writer& writer, const Failed& failed) {
   writer.text(failed.reason);
 }
 void write(Writer&, const Bye&) {}
+void write(Writer& writer, const Card& card) {
+  writer.key(card.host);
+  writer.number(card.door);
+  writer.number(static_cast<std::uint32_t>(card.limit));
+  writer.number(static_cast<std::uint16_t>(card.mask.size()));
+  writer.raw(card.mask);
+}
+void write(Writer& writer, const Join& join) {
+  writer.number(static_cast<std::uint32_t>(join.rank));
+  writer.number(static_cast<std::uint32_t>(join.size));
+  writer.number(static_cast<std::uint32_t>(join.pid));
+  write(writer, join.card);
+}
+void write(Writer& writer, const Roster& roster) {
+  writer.number(roster.job);
+  writer.number(static_cast<std::uint32_t>(roster.cards.size()));
+  for (const Card& card : roster.cards) write(writer, card);
+}
+void write(Writer& writer, const Waiting& waiting) { writer.text(waiting.reason); }
 
 void read(Reader& reader, Hello& hello) {
   hello.version = reader.number<std::uint32_t>();
@@ -168,6 +188,32 @@ void read(Reader& reader, Failed& failed) {
   read_reason(reader, failed.reason);
 }
 void read(Reader&, Bye&) {}
+void read(Reader& reader, Card& card) {
+  card.host = to_text(reader.take(reader.number<std::uint16_t>()));
+  reader.check(card.host.size() <= longest_host && is_reason(card.host));
+  card.door = reader.number<std::uint64_t>();
+  card.limit = static_cast<std::int32_t>(reader.number<std::uint32_t>());
+  reader.check(card.limit > 0);
+  const auto mask = reader.take(reader.number<std::uint16_t>());
+  reader.check(mask.size() <= longest_mask);
+  card.mask.assign(mask.begin(), mask.end());
+}
+void read(Reader& reader, Join& join) {
+  join.rank = static_cast<Rank>(reader.number<std::uint32_t>());
+  join.size = static_cast<std::int32_t>(reader.number<std::uint32_t>());
+  join.pid = static_cast<std::int32_t>(reader.number<std::uint32_t>());
+  reader.check(join.rank >= 0 && join.rank < join.size && join.pid > 0);
+  read(reader, join.card);
+}
+void read(Reader& reader, Roster& roster) {
+  roster.job = reader.number<std::uint64_t>();
+  const auto count = reader.number<std::uint32_t>();
+  reader.check(count > 0 && count <= most_ranks);
+  for (std::uint32_t i = 0; i < count && reader.good(); ++i) read(reader, roster.cards.emplace_back());
+}
+void read(Reader& reader, Waiting& waiting) { read_reason(reader, waiting.reason); }
+
+constexpr std::size_t least_card = 2 + 1 + 8 + 4 + 2, longest_card = least_card - 1 + longest_host + longest_mask;
 
 struct Lengths {
   std::size_t least, most;
@@ -185,6 +231,9 @@ constexpr std::array<Lengths, std::variant_size_v<Message>> lengths{{
     {4, 4 + longest_value},                            // Value
     {4 + 1, 4 + longest_reason},                       // Failed
     {0, 0},                                            // Bye
+    {12 + least_card, 12 + longest_card},              // Join
+    {12 + least_card, 12 + most_ranks* longest_card},  // Roster
+    {1, longest_reason},                               // Waiting
 }};
 
 template <std::size_t kind = 0>

@@ -18,6 +18,9 @@ namespace tutti::launch {
 inline constexpr std::uint32_t message_magic = 0x31545454;  // "TTT1"
 inline constexpr std::size_t header_bytes = 12;
 inline constexpr std::size_t longest_key = 128, longest_value = 65536, longest_reason = 1024;
+inline constexpr std::size_t longest_host = 256, longest_mask = 1024;
+/// The largest job: sockets, pipes and the segment's tables stay reasonable.
+inline constexpr int most_ranks = 4096;
 
 /// What a connection is for.
 enum class Purpose : std::uint32_t {
@@ -75,8 +78,33 @@ struct Failed {
 /// The rank leaves in order.
 struct Bye {};
 
+/// What a rank of a job over several hosts tells all others about itself.
+struct Card {
+  std::string host;             ///< The same for those who share memory: 1 to 256 printable characters.
+  std::uint64_t door = 0;       ///< It listens at job_address(door), on its host.
+  std::int32_t limit = 1;       ///< Cores that its control group and cpuset allow.
+  std::vector<std::byte> mask;  ///< Its affinity: bit c of these is core c.
+};
+/// A rank comes to the store of rank 0, with which it has exchanged greetings: no secret is said here.
+struct Join {
+  Rank rank = 0;
+  std::int32_t size = 1;
+  std::int32_t pid = 0;
+  Card card;
+};
+/// All ranks have come: the job, and all cards by rank.
+struct Roster {
+  std::uint64_t job = 0;
+  std::vector<Card> cards;
+};
+/// To those who have joined, now and then: for whom they wait.
+struct Waiting {
+  std::string reason;
+};
+
 /// The position in this list is the kind on the wire.
-using Message = std::variant<Hello, Welcome, Ready, Go, Refused, Put, Get, Stored, Value, Failed, Bye>;
+using Message =
+    std::variant<Hello, Welcome, Ready, Go, Refused, Put, Get, Stored, Value, Failed, Bye, Join, Roster, Waiting>;
 
 std::vector<std::byte> serialise(const Message& message);
 

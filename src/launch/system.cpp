@@ -69,9 +69,10 @@ std::string signal_name(int number) {
 Address::Address(std::string_view text) {
   if (!text.starts_with(prefix) || text.size() == prefix.size() || text.size() - prefix.size() > longest ||
       text.find('\0') != std::string_view::npos)
-    throw Error(Cause::usage, "TUTTI_STORE is \"" + std::string(text) +
-                                  "\", which is no address; it must be unix:@ and a name of 1 to 107 bytes, as "
-                                  "`tutti run` sets it");
+    throw Error(Cause::usage,
+                "TUTTI_STORE is \"" + std::string(text) +
+                    "\", which is no address; it is tcp:HOST:PORT where rank 0 can be reached, or unix:@ and "
+                    "a name of 1 to 107 bytes, as `tutti run` sets it");
   name = text.substr(prefix.size());
 }
 

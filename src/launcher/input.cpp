@@ -13,7 +13,7 @@ namespace tutti::launcher {
 
 bool Input::needed(int terminal) { return isatty(terminal) == 1; }
 
-Input::Input(Loop& loop, int terminal, base::Descriptor pipe)
+Input::Input(launch::Loop& loop, int terminal, base::Descriptor pipe)
     : loop_(loop), terminal_(terminal), pipe_(std::move(pipe)) {
   fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);
   adjust();

@@ -5,7 +5,7 @@
 #include <string>
 
 #include "base/descriptor.hpp"
-#include "launcher/loop.hpp"
+#include "launch/loop.hpp"
 
 namespace tutti::launcher {
 
@@ -15,7 +15,7 @@ class Input {
  public:
   /// Whether `terminal` must be passed on.
   static bool needed(int terminal);
-  Input(Loop& loop, int terminal, base::Descriptor pipe);
+  Input(launch::Loop& loop, int terminal, base::Descriptor pipe);
   ~Input();
   Input(const Input&) = delete;
   Input& operator=(const Input&) = delete;
@@ -28,7 +28,7 @@ class Input {
   void write_pipe();
   void end();
 
-  Loop& loop_;
+  launch::Loop& loop_;
   int terminal_;
   base::Descriptor pipe_;
   bool reading_ = false, writing_ = false;

@@ -18,10 +18,10 @@
 #include "base/descriptor.hpp"
 #include "host/segment.hpp"
 #include "host/topology.hpp"
+#include "launch/loop.hpp"
 #include "launch/secret.hpp"
 #include "launcher/input.hpp"
 #include "launcher/launcher.hpp"
-#include "launcher/loop.hpp"
 #include "launcher/output.hpp"
 #include "launcher/process.hpp"
 #include "launcher/server.hpp"
@@ -99,7 +99,7 @@ class Job {
   launch::Secret secret_;
   std::string secret_text_;
   std::optional<Guard> guard_;
-  Loop loop_;
+  launch::Loop loop_;
   std::shared_ptr<host::Segment> segment_;
   std::optional<Server> server_;
   Sink output_, error_;
@@ -109,7 +109,7 @@ class Job {
   int running_ = 0;
 
   Phase phase_ = Phase::running;
-  Loop::Timer next_phase_{}, deadline_{};
+  launch::Loop::Timer next_phase_{}, deadline_{};
   std::uint64_t deadline_at_ = 0;
   bool timed_out_ = false, hurried_ = false, said_dumping_ = false, said_lost_ = false;
   int interrupts_ = 0, asked_ = 0;  // Ctrl-C seen; the last signal that asked the ranks to end

@@ -61,7 +61,7 @@ void Job::end_survivors() {
   if (find_survivors(secret_text_, groups()).empty()) return;
   if (phase_ < Phase::asked) terminate();
   bool expired = false;
-  const Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
+  const launch::Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
   while (!find_survivors(secret_text_, groups()).empty()) {
     if (expired && phase_ != Phase::killed) kill_all(false);
     bool due = false;

@@ -18,7 +18,7 @@ constexpr int most_reads = 32;  // more than a pipe holds: whoever still writes 
 
 }  // namespace
 
-Output::Output(Loop& loop, base::Descriptor pipe, Sink& sink, std::string label, bool prompt)
+Output::Output(launch::Loop& loop, base::Descriptor pipe, Sink& sink, std::string label, bool prompt)
     : loop_(loop), pipe_(std::move(pipe)), sink_(sink), lines_(std::move(label)), prompt_(prompt) {
   // The reading end is ours alone: the flag does not reach the rank's end.
   fcntl(pipe_.get(), F_SETFL, O_NONBLOCK);

@@ -5,8 +5,8 @@
 #include <string>
 
 #include "base/descriptor.hpp"
+#include "launch/loop.hpp"
 #include "launcher/lines.hpp"
-#include "launcher/loop.hpp"
 #include "launcher/sink.hpp"
 
 namespace tutti::launcher {
@@ -15,7 +15,7 @@ class Output {
  public:
   /// `pipe` is the reading end. With `prompt`, an unfinished line is passed on after a moment of silence: somebody may
   /// be asked something.
-  Output(Loop& loop, base::Descriptor pipe, Sink& sink, std::string label, bool prompt);
+  Output(launch::Loop& loop, base::Descriptor pipe, Sink& sink, std::string label, bool prompt);
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;
@@ -35,12 +35,12 @@ class Output {
   bool read_once();
   void expect_more();
 
-  Loop& loop_;
+  launch::Loop& loop_;
   base::Descriptor pipe_;
   Sink& sink_;
   Lines lines_;
   bool prompt_, watched_ = false;
-  Loop::Timer silence_{};
+  launch::Loop::Timer silence_{};
 };
 
 }  // namespace tutti::launcher

@@ -12,7 +12,7 @@
 
 namespace tutti::launcher {
 
-Sink::Sink(Loop& loop, int descriptor) : loop_(loop), descriptor_(descriptor) {
+Sink::Sink(launch::Loop& loop, int descriptor) : loop_(loop), descriptor_(descriptor) {
   struct stat status {};
   if (fstat(descriptor, &status) != 0) {
     broken_ = true;

@@ -8,7 +8,7 @@
 #include <string_view>
 
 #include "base/descriptor.hpp"
-#include "launcher/loop.hpp"
+#include "launch/loop.hpp"
 
 namespace tutti::launcher {
 
@@ -18,7 +18,7 @@ class Sink {
   static constexpr std::size_t full = std::size_t{1} << 20;
 
   /// `descriptor` stays the caller's. The loop must outlive the sink.
-  Sink(Loop& loop, int descriptor);
+  Sink(launch::Loop& loop, int descriptor);
   ~Sink();
   Sink(const Sink&) = delete;
   Sink& operator=(const Sink&) = delete;
@@ -37,7 +37,7 @@ class Sink {
   void flush();
   long write_piece(std::string_view piece) const;
 
-  Loop& loop_;
+  launch::Loop& loop_;
   base::Descriptor own_;  // a description of our own, so that our O_NONBLOCK is not seen by others who hold the file
   int descriptor_;
   bool socket_ = false, never_blocks_ = false, waiting_ = false, broken_ = false;

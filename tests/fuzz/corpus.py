@@ -41,7 +41,15 @@ def messages():
     yield "failed", one(9, struct.pack("<I", 3) + b"the store is full")
     yield "cut", one(6, struct.pack("<I", 2), length=11)
     yield "bad_key", one(6, key(2, b"a b"))
-    yield "no_such_kind", one(11)
+    def card(host, mask):
+        return struct.pack("<H", len(host)) + host + struct.pack("<QIH", 5, 2, len(mask)) + mask
+
+    yield "join", one(11, struct.pack("<3I", 1, 4, 4711) + card(b"here", b"\x03"))
+    yield "join_without_host", one(11, struct.pack("<3I", 1, 4, 4711) + card(b"", b"\x03"))
+    yield "roster", one(12, struct.pack("<QI", 7, 2) + card(b"here", b"\x03") + card(b"there", b""))
+    yield "roster_that_is_cut", one(12, struct.pack("<QI", 7, 3) + card(b"here", b"\x03"))
+    yield "waiting", one(13, b"ranks 2-5")
+    yield "no_such_kind", one(14)
     yield "too_long", one(7, bytes(5))
 
 
@@ -90,6 +98,8 @@ def environments():
     yield "rank_too_large", f"4\n4\nunix:@somewhere\n{secret}\n\n".encode()
     yield "size_no_number", f"2\n4x\nunix:@somewhere\n{secret}\n\n".encode()
     yield "no_address", f"2\n4\ntcp://somewhere\n{secret}\n\n".encode()
+    yield "by_name", f"2\n4\ntcp:node-1.cluster:29500\n{secret}\n\n".encode()
+    yield "by_number", f"2\n4\ntcp:[fd77::1]:29500\n{secret}\n\n".encode()
 
 
 def record(kind, payload=b"", size=None, handle=0, address=0, slot=0, number=0, signature=7):

@@ -8,6 +8,7 @@
 #include <cstdlib>
 #include <string>
 #include <string_view>
+#include <variant>
 
 #include "launch/environment.hpp"
 #include "tutti/error.hpp"
@@ -44,9 +45,13 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   if (write(file, text.data(), text.size()) < 0) std::abort();
   try {
     const auto found = read_environment();
-    if (found && (found->size < 1 || found->size > most_ranks || found->rank < 0 || found->rank >= found->size ||
-                  found->store.name.empty() || found->store.name.size() > Address::longest))
+    if (found && (found->size < 1 || found->size > most_ranks || found->rank < 0 || found->rank >= found->size))
       std::abort();
+    const auto* local = found ? std::get_if<Address>(&found->store) : nullptr;
+    if (local != nullptr && (local->name.empty() || local->name.size() > Address::longest)) std::abort();
+    // What is understood can be written down and understood again.
+    const auto* remote = found ? std::get_if<HostAndPort>(&found->store) : nullptr;
+    if (remote != nullptr && (remote->port == 0 || HostAndPort(remote->text()).host != remote->host)) std::abort();
     // A secret survives being written down; none is like a new one.
     if (found && (!same(*from_hex(to_hex(found->secret)), found->secret) || same(found->secret, random_secret())))
       std::abort();

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <string>
+#include <variant>
 
 #include "launch/member.hpp"
 
@@ -50,7 +51,7 @@ TEST_F(EnvironmentTest, IsReadWhole) {
   ASSERT_TRUE(found);
   EXPECT_EQ(found->rank, 2);
   EXPECT_EQ(found->size, 4);
-  EXPECT_EQ(found->store.name, "somewhere");
+  EXPECT_EQ(std::get<Address>(found->store).name, "somewhere");
   EXPECT_EQ(to_hex(found->secret), secret_text);
 }
 
@@ -82,8 +83,26 @@ TEST_F(EnvironmentTest, BadNumbersAreRefused) {
 
 TEST_F(EnvironmentTest, OtherAddressesAreRefused) {
   const std::string long_name = "unix:@" + std::string(108, 'x');
-  for (const char* text : {"", "unix:@", "unix:/tmp/socket", "tcp:host:1", long_name.c_str()})
+  for (const char* text :
+       {"", "unix:@", "unix:/tmp/socket", "tcp:", "tcp:host", "tcp::5", "tcp:host:0", "tcp:host:65536", "tcp:host:5x",
+        "tcp:a b:5", "tcp:[host]:5", "tcp:fd77::1:5", "tcp:[fd77::1]", "udp:host:5", long_name.c_str()})
     complaint_about(store_variable, text);
+}
+
+TEST_F(EnvironmentTest, AStoreOfRankZeroHasAHostAndAPort) {
+  struct Example {
+    const char *text, *host;
+    int port;
+  };
+  for (const Example& one :
+       {Example{"tcp:node-1.cluster:29500", "node-1.cluster", 29500}, Example{"tcp:10.77.0.1:1", "10.77.0.1", 1},
+        Example{"tcp:[fd77::1]:65535", "fd77::1", 65535}}) {
+    setenv(store_variable, one.text, 1);
+    const auto store = std::get<HostAndPort>(read_environment()->store);
+    EXPECT_EQ(store.host, one.host);
+    EXPECT_EQ(store.port, one.port);
+    EXPECT_EQ(store.text(), one.text);
+  }
 }
 
 TEST_F(EnvironmentTest, BadSecretsAreRefused) {

@@ -34,7 +34,11 @@ std::vector<Message> all_kinds() {
           Value{9, bytes_of("value")},
           Value{10, {}},
           Failed{11, "the store is full"},
-          Bye{}};
+          Bye{},
+          Join{3, 5, 99, {"kernel net:[1]", 0xfedcba9876543210, 2, bytes_of("m")}},
+          Join{0, most_ranks, 1, {std::string(longest_host, 'h'), 1, 1, std::vector<std::byte>(longest_mask)}},
+          Roster{0x0123456789abcdef, {{"here", 1, 2, {}}, {"there", 3, 4, bytes_of("mask")}}},
+          Waiting{"ranks 1, 3-5"}};
 }
 
 using Outcome = Parsed::Outcome;
@@ -113,6 +117,17 @@ TEST(Message, EveryFieldIsChecked) {
   EXPECT_EQ(parse(with(hello, body + 16, 0)).outcome, Outcome::malformed) << "process 0";
   EXPECT_EQ(parse(with(Welcome{1, 1, 1}, body, 0)).outcome, Outcome::malformed) << "a job of size 0";
   EXPECT_EQ(parse(with(Welcome{1, 1, 1}, body + 4, 0)).outcome, Outcome::malformed) << "no cores";
+  const Message join = Join{1, 2, 3, {"h", 4, 5, bytes_of("m")}};
+  EXPECT_EQ(parse(with(join, body, 2)).outcome, Outcome::malformed) << "a joiner's rank = size";
+  EXPECT_EQ(parse(with(join, body + 8, 0)).outcome, Outcome::malformed) << "a joiner's process 0";
+  EXPECT_EQ(parse(with(join, body + 14, 7)).outcome, Outcome::malformed) << "a host's name that a terminal obeys";
+  EXPECT_EQ(parse(with(join, body + 23, 0)).outcome, Outcome::malformed) << "a host without cores";
+  EXPECT_EQ(parse(with(join, body + 27, 2)).outcome, Outcome::malformed) << "a mask longer than the message";
+  EXPECT_EQ(parse(with(join, body + 27, 0)).outcome, Outcome::malformed) << "bytes after the mask";
+  const Message roster = Roster{1, {{"h", 4, 5, {}}, {"h", 4, 5, {}}}};
+  EXPECT_EQ(parse(with(roster, body + 8, 3)).outcome, Outcome::malformed) << "fewer cards than said";
+  EXPECT_EQ(parse(with(roster, body + 8, 1)).outcome, Outcome::malformed) << "more cards than said";
+  EXPECT_EQ(parse(with(roster, body + 11, 255)).outcome, Outcome::malformed) << "more ranks than a job has";
   EXPECT_EQ(parse(with(Refused{"abc"}, body, 27)).outcome, Outcome::malformed) << "an escape in a text";
   EXPECT_EQ(parse(with(Get{1, "abc"}, body + 6, ' ')).outcome, Outcome::malformed) << "a space in a key";
   EXPECT_EQ(parse(with(Get{1, "abc"}, body + 4, 4)).outcome, Outcome::malformed) << "a key longer than the message";

@@ -88,7 +88,7 @@ class ServerTest : public testing::Test {
 
   launch::Secret secret_;
   std::shared_ptr<host::Segment> segment_;
-  Loop loop_;
+  launch::Loop loop_;
   std::optional<Server> server_;
   std::atomic<Rank> lost_{-1};
   std::atomic<bool> stop_{false};

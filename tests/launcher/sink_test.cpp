@@ -34,7 +34,7 @@ class SinkTest : public testing::TestWithParam<bool> {};
 INSTANTIATE_TEST_SUITE_P(PipeAndSocket, SinkTest, testing::Bool());
 
 TEST_P(SinkTest, NeverWaitsForItsReader) {
-  Loop loop;
+  launch::Loop loop;
   const Pair pair = make_pair_of(GetParam());
   Sink sink(loop, pair.writing.get());
   int changes = 0;
@@ -59,7 +59,7 @@ TEST_P(SinkTest, NeverWaitsForItsReader) {
 
 TEST_P(SinkTest, BreaksWhenNobodyReads) {
   std::signal(SIGPIPE, SIG_IGN);
-  Loop loop;
+  launch::Loop loop;
   Pair pair = make_pair_of(GetParam());
   Sink sink(loop, pair.writing.get());
   bool told = false;
@@ -72,7 +72,7 @@ TEST_P(SinkTest, BreaksWhenNobodyReads) {
 }
 
 TEST(Sink, WritesFilesWhereTheyStand) {
-  Loop loop;
+  launch::Loop loop;
   const base::Descriptor file(memfd_create("file", MFD_CLOEXEC));
   ASSERT_EQ(write(file.get(), "before ", 7), 7);
   Sink sink(loop, file.get());

@@ -11,7 +11,7 @@
 #include <utility>
 #include <vector>
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 class Store {
  public:
@@ -40,4 +40,4 @@ class Store {
   std::size_t bytes_ = 0;
 };
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

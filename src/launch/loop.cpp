@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/loop.hpp"
+#include "launch/loop.hpp"
 
 #include <sys/epoll.h>
 
@@ -11,10 +11,10 @@
 #include "base/clock.hpp"
 #include "launch/system.hpp"
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 Loop::Loop() : epoll_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (!epoll_) throw launch::system_error("cannot wait for several things at once (epoll)");
+  if (!epoll_) throw system_error("cannot wait for several things at once (epoll)");
 }
 
 bool Loop::watch(int descriptor, std::uint32_t events, Handler handler) {
@@ -25,7 +25,7 @@ bool Loop::watch(int descriptor, std::uint32_t events, Handler handler) {
   const int change = watches_.contains(descriptor) ? EPOLL_CTL_MOD : EPOLL_CTL_ADD;
   if (epoll_ctl(epoll_.get(), change, descriptor, &event) != 0) {
     if (errno == EPERM) return false;
-    throw launch::system_error("cannot watch a descriptor");
+    throw system_error("cannot watch a descriptor");
   }
   watches_[descriptor] = watch;
   return true;
@@ -60,7 +60,7 @@ void Loop::call_due_timers() {
 void Loop::turn() {
   std::array<epoll_event, 64> events;
   const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), until_next_timer());
-  if (count < 0 && errno != EINTR) throw launch::system_error("cannot wait for several things at once (epoll)");
+  if (count < 0 && errno != EINTR) throw system_error("cannot wait for several things at once (epoll)");
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];
     const auto found = watches_.find(static_cast<int>(static_cast<std::uint32_t>(event.data.u64)));
@@ -72,4 +72,4 @@ void Loop::turn() {
   call_due_timers();
 }
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "launcher/store.hpp"
+#include "launch/store.hpp"
 
 #include <algorithm>
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 namespace {
 
@@ -53,4 +53,4 @@ void Store::forget(std::uint64_t asker) {
   std::erase_if(questions_, [asker](const auto& entry) { return entry.second.asker == asker; });
 }
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

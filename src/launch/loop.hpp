@@ -11,7 +11,7 @@
 
 #include "base/descriptor.hpp"
 
-namespace tutti::launcher {
+namespace tutti::launch {
 
 class Loop {
  public:
@@ -30,6 +30,8 @@ class Loop {
   Timer after(std::chrono::nanoseconds delay, Action action);
   void cancel(Timer timer) { timers_.erase(timer); }
 
+  /// Readable when a turn would call a handler at once; timers do not show here.
+  int descriptor() const { return epoll_.get(); }
   /// Waits once and calls whatever is due.
   void turn();
 
@@ -48,4 +50,4 @@ class Loop {
   std::uint64_t timer_number_ = 0;
 };
 
-}  // namespace tutti::launcher
+}  // namespace tutti::launch

@@ -1,0 +1,188 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/membership.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <optional>
+#include <utility>
+#include <variant>
+
+#include "base/log.hpp"
+#include "host/topology.hpp"
+#include "launch/handover.hpp"
+#include "launch/neighbors.hpp"
+
+namespace tutti::launch {
+
+namespace {
+
+/// A cluster may start a job's processes minutes apart. Who is waited for is said long before.
+constexpr std::chrono::minutes longest_meeting{10};
+constexpr std::chrono::seconds farewell{1}, last_service{5};
+
+Hello make_hello(const Environment& environment, Purpose purpose) {
+  Hello hello;
+  hello.purpose = purpose;
+  hello.rank = environment.rank;
+  hello.size = environment.size;
+  hello.pid = getpid();
+  hello.secret = environment.secret;
+  return hello;
+}
+
+/// A number under which nobody listens on this host, and the socket that does now.
+std::pair<std::uint64_t, base::Descriptor> open_door() {
+  const std::uint64_t door = random_job();
+  return {door, listen_at(Address(job_address(door)))};
+}
+
+}  // namespace
+
+Membership::Membership() : pid_(getpid()) {}
+
+Membership::~Membership() {
+  // A join that failed half-way leaves its place in order; whoever serves the rendezvous tells the others.
+  if (entered_ && !joined_ && in_this_process()) segment->leave(place);
+  // A forked child has the store's memory, but not its thread.
+  if (!in_this_process()) static_cast<void>(store.release());
+}
+
+bool Membership::in_this_process() const { return pid_ == getpid(); }
+
+void Membership::enter() {
+  segment->enter(place);
+  entered_ = true;
+}
+
+void Membership::join_nobody() {
+  job = random_job();
+  secret = random_secret();
+  launcher = "none: a world of one";
+  cores = host::usable_cores().usable;
+  segment = host::Segment::local(1, job);
+  enter();
+  joined_ = true;
+}
+
+void Membership::join_launcher(const Environment& environment, const Address& address, const Patience& patience) {
+  Deadline deadline(patience);
+  rank = place = environment.rank;
+  secret = environment.secret;
+  launcher = "tutti run";
+  launched = true;
+  control = Conversation(address);
+  control.send(make_hello(environment, Purpose::control), deadline);
+  const auto welcome = control.expect<Welcome>(deadline);
+  base::Descriptor memory = control.take_descriptor();
+  if (!memory) throw Error(Cause::system, "the launcher sent no shared memory; start the job again with `tutti run`");
+  hosts.assign(static_cast<std::size_t>(welcome.size), 0);
+  cores = welcome.cores;
+  job = welcome.job;
+  segment = host::Segment::attach(memory.release(), welcome.job);
+
+  lifeline = Conversation(address);
+  lifeline.send(make_hello(environment, Purpose::lifeline), deadline);
+  lifeline.expect<Welcome>(deadline);
+
+  // Alive first, ready then: whoever has passed `Go` finds every other alive, or dead, but never absent.
+  enter();
+  control.send(Ready{}, deadline);
+  control.expect<Go>(deadline);
+  // Only now: the launcher may still have been inside its sending of that welcome, and what it does there after the
+  // message has been handed over, a wake-up, would have ended this process. It has sent `Go` after that.
+  lifeline.become_lifeline();
+  joined_ = true;
+}
+
+void Membership::join_hosts(Meeting meeting, const Patience& patience) {
+  Patience limited = patience;
+  if (limited.timeout.count() <= 0) limited.timeout = longest_meeting;
+  Deadline deadline(limited);
+  rank = meeting.rank;
+  secret = meeting.secret;
+  launcher = meeting.launcher;
+  launched = true;
+  auto [number, door] = open_door();
+  if (rank == 0) {
+    store = std::make_unique<TcpStore>(std::move(meeting.listeners), secret, meeting.size);
+    control = Conversation(store->take_own(), "this rank's store");
+  } else {
+    control = Conversation(call_store(meeting.find, meeting.where, secret, rank, deadline),
+                           "rank 0, which serves the job's store at " + meeting.where + ",");
+  }
+  deadline.await("the other ranks");
+  control.send(Join{rank, meeting.size, getpid(), own_card(number)}, deadline);
+  const Roster roster = hear_roster(deadline);
+  job = roster.job;
+  hosts = number_hosts(roster.cards);
+  if (hosts.size() != static_cast<std::size_t>(meeting.size))
+    throw Error(Cause::system, "rank 0 sent a list of " + std::to_string(hosts.size()) + " ranks, not of " +
+                                   std::to_string(meeting.size));
+  share_memory(roster, std::move(door), deadline);
+  enter();
+  control.send(Ready{}, deadline);
+  control.expect<Go>(deadline);
+  joined_ = true;
+}
+
+Roster Membership::hear_roster(Deadline& deadline) {
+  for (bool told = false;;) {
+    Message message = control.receive(deadline);
+    if (auto* roster = std::get_if<Roster>(&message)) return std::move(*roster);
+    if (const auto* waiting = std::get_if<Waiting>(&message)) {
+      deadline.await(waiting->reason);
+      if (rank == 0 && !std::exchange(told, true))
+        base::log("rank 0 waits for " + waiting->reason + " to join (" + launcher + ")");
+    }
+  }
+}
+
+/// The lowest rank of a host makes the segment and hands it to the others.
+void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline) {
+  const Rank host = hosts[static_cast<std::size_t>(rank)];
+  const auto begin = hosts.begin();
+  place = static_cast<Rank>(std::count(begin, begin + rank, host));
+  const auto count = static_cast<int>(std::ranges::count(hosts, host));
+  cores = shared_cores(roster.cards, hosts, host);
+  if (place == 0) {
+    segment = host::Segment::create(count, job);
+    Handover handover(*segment, secret, std::move(door));
+    if (handover.serve(std::chrono::nanoseconds(deadline.left()), control.descriptor()) == 0) return;
+    // News before all have come can only be why they will not.
+    control.receive(deadline);
+    throw Error(Cause::system, "the other ranks of this host did not come for the memory to share");
+  }
+  const auto lowest = static_cast<std::size_t>(std::ranges::find(hosts, host) - begin);
+  try {
+    const Address address(job_address(roster.cards[lowest].door));
+    segment = fetch_segment(address, job, secret, place, count, deadline);
+  } catch (const Error& error) {
+    // The store may know the reason: then that is thrown.
+    Deadline soon(Patience{farewell});
+    try {
+      control.receive(soon);
+    } catch (const Timeout&) {
+    }
+    raise(Error(error.cause(), "no memory is shared with rank " + std::to_string(lowest) + ", which is on this host: " +
+                                   error.what() + "; give the two another TUTTI_HOST if they cannot share any"));
+  }
+}
+
+void Membership::leave() {
+  if (!joined_ || !in_this_process()) return;
+  joined_ = entered_ = false;
+  segment->leave(place);
+  const std::scoped_lock lock(mutex);
+  if (!control.open()) return;
+  try {
+    Deadline deadline(Patience{farewell});
+    control.send(Bye{}, deadline);
+  } catch (const Error&) {
+    // Whoever serves the rendezvous is gone; there is nobody to take leave of.
+  }
+  control.close();
+  if (store) store->linger(last_service);
+}
+
+}  // namespace tutti::launch

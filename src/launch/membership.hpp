@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How a process joins, by whichever way its job has, and what it keeps of that.
+#pragma once
+
+#include <sys/types.h>
+
+#include <cstdint>
+#include <memory>
+#include <mutex>
+#include <string>
+#include <vector>
+
+#include "host/segment.hpp"
+#include "launch/conversation.hpp"
+#include "launch/environment.hpp"
+#include "launch/meeting.hpp"
+#include "launch/tcp_store.hpp"
+
+namespace tutti::launch {
+
+struct Membership {
+  Membership();
+  Membership(const Membership&) = delete;
+  Membership& operator=(const Membership&) = delete;
+  ~Membership();
+
+  /// A world of one.
+  void join_nobody();
+  /// The job of a launcher of ours, which serves the rendezvous on this host.
+  void join_launcher(const Environment& environment, const Address& launcher, const Patience& patience);
+  /// A job over several hosts, whose rank 0 serves it.
+  void join_hosts(Meeting meeting, const Patience& patience);
+  void leave();
+
+  Rank rank = 0;
+  std::vector<Rank> hosts{0};
+  int cores = 1;
+  std::uint64_t job = 0;
+  Secret secret;
+  std::string launcher;
+  bool launched = false;
+  Rank place = 0;  ///< Among the ranks of this host.
+  std::shared_ptr<host::Segment> segment;
+  std::mutex mutex;  // of what follows
+  Conversation control, lifeline;
+  std::uint32_t asked = 0;          ///< Number of the last put or get.
+  std::unique_ptr<TcpStore> store;  ///< Of rank 0, in a job over several hosts.
+
+ private:
+  Roster hear_roster(Deadline& deadline);
+  void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);
+  void enter();
+  bool in_this_process() const;
+
+  const pid_t pid_;
+  bool entered_ = false, joined_ = false;
+};
+
+}  // namespace tutti::launch

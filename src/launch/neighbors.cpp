@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/neighbors.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <array>
+#include <bit>
+#include <cstdlib>
+#include <fstream>
+#include <map>
+#include <numeric>
+#include <optional>
+
+#include "base/hash.hpp"
+#include "host/topology.hpp"
+#include "launch/secret.hpp"
+
+namespace tutti::launch {
+
+namespace {
+
+constexpr std::array namespaces{"pid", "user", "ipc", "net"};
+
+/// Nothing where the system does not tell.
+std::optional<std::string> shared_kernel() {
+  std::string text;
+  if (!std::getline(std::ifstream("/proc/sys/kernel/random/boot_id"), text) || text.empty()) return std::nullopt;
+  for (const char* name : namespaces) {
+    char target[64];
+    const std::string path = std::string("/proc/self/ns/") + name;
+    const ssize_t length = readlink(path.c_str(), target, sizeof target);
+    if (length <= 0) return std::nullopt;
+    text += " " + std::string(target, static_cast<std::size_t>(length));
+  }
+  return text + " uid:" + std::to_string(geteuid());
+}
+
+std::uint64_t hash_of(std::string_view text) {
+  std::uint64_t hash = text.size();
+  for (const char c : text) hash = base::combine(hash, static_cast<unsigned char>(c));
+  return hash;
+}
+
+std::vector<std::byte> mask_of(const std::vector<int>& cores) {
+  std::vector<std::byte> mask;
+  for (const int core : cores) {
+    const auto place = static_cast<std::size_t>(core) / 8;
+    if (place >= longest_mask) continue;
+    if (place >= mask.size()) mask.resize(place + 1);
+    mask[place] |= std::byte{1} << (core % 8);
+  }
+  return mask;
+}
+
+/// What is allowed apart from this process's affinity.
+int cores_allowed() {
+  std::vector<int> all(static_cast<std::size_t>(std::max(1L, sysconf(_SC_NPROCESSORS_CONF))));
+  std::iota(all.begin(), all.end(), 0);
+  return host::usable_cores(std::move(all), "/").usable;
+}
+
+}  // namespace
+
+std::string host_name() {
+  // Where nothing is known, nothing is shared.
+  std::string name = shared_kernel().value_or("apart " + to_hex(random_secret()));
+  // Any text may stand there, of any length.
+  if (const char* given = std::getenv("TUTTI_HOST")) name += " host:" + std::to_string(hash_of(given));
+  return name.substr(0, longest_host);
+}
+
+Card own_card(std::uint64_t door) { return {host_name(), door, cores_allowed(), mask_of(host::affinity())}; }
+
+std::vector<Rank> number_hosts(std::span<const Card> cards) {
+  std::map<std::string_view, Rank> known;
+  std::vector<Rank> hosts;
+  for (const Card& card : cards)
+    hosts.push_back(known.emplace(card.host, static_cast<Rank>(known.size())).first->second);
+  return hosts;
+}
+
+int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host) {
+  std::vector<std::byte> all;
+  int limit = 0;
+  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+    if (hosts[rank] != host) continue;
+    const Card& card = cards[rank];
+    all.resize(std::max(all.size(), card.mask.size()));
+    for (std::size_t i = 0; i < card.mask.size(); ++i) all[i] |= card.mask[i];
+    limit = limit == 0 ? card.limit : std::min(limit, card.limit);
+  }
+  int cores = 0;
+  for (const std::byte eight : all) cores += std::popcount(std::to_integer<unsigned>(eight));
+  return std::max(1, std::min(cores, limit));
+}
+
+}  // namespace tutti::launch

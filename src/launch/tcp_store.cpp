@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "launch/tcp_store.hpp"
+
+#include <pthread.h>
+#include <sys/epoll.h>
+#include <sys/eventfd.h>
+#include <sys/socket.h>
+
+#include <csignal>
+#include <string>
+#include <utility>
+
+#include "base/log.hpp"
+#include "launch/system.hpp"
+
+namespace tutti::launch {
+
+TcpStore::TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret, int size)
+    : stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), present_(size) {
+  int ends[2];
+  if (!stop_ || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
+    throw system_error("cannot serve the job's store");
+  own_ = base::Descriptor(ends[0]);
+  base::Descriptor theirs(ends[1]);
+  lobby_ = std::make_unique<Lobby>(loop_, std::move(listeners), secret, size, [this] {
+    const std::scoped_lock lock(mutex_);
+    --present_;
+    gone_.notify_all();
+  });
+  lobby_->receive(std::move(theirs));
+  loop_.watch(stop_.get(), EPOLLIN, [this](std::uint32_t) { stopped_ = true; });
+  // Signals are for the program's own threads.
+  sigset_t all, before;
+  sigfillset(&all);
+  pthread_sigmask(SIG_SETMASK, &all, &before);
+  try {
+    thread_ = std::thread([this] { run(); });
+  } catch (...) {
+    pthread_sigmask(SIG_SETMASK, &before, nullptr);
+    throw Error(Cause::system, "cannot start a thread for the job's store");
+  }
+  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+}
+
+void TcpStore::run() {
+  try {
+    while (!stopped_) loop_.turn();
+  } catch (const Error& error) {
+    base::log(std::string("rank 0: the job's store has ended: ") + error.what());
+  }
+  lobby_.reset();
+}
+
+TcpStore::~TcpStore() {
+  eventfd_write(stop_.get(), 1);
+  thread_.join();
+}
+
+void TcpStore::linger(std::chrono::nanoseconds most) {
+  std::unique_lock lock(mutex_);
+  gone_.wait_for(lock, most, [this] { return present_ <= 0; });
+}
+
+}  // namespace tutti::launch

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The addresses at which other hosts may reach this process. Which of them works for whom is found by trying.
+#pragma once
+
+#include <span>
+#include <string>
+#include <string_view>
+#include <vector>
+
+namespace tutti::transport {
+
+/// An address of an interface that is up.
+struct InterfaceAddress {
+  std::string interface;  ///< "eth0"
+  std::string address;    ///< "10.77.0.1", "fd77::1"
+  bool loopback = false;
+};
+
+/// All that this host has, IPv4 first. Throws Error (system).
+std::vector<InterfaceAddress> all_addresses();
+
+/// Those that others should try. `wanted`: names of interfaces, addresses and networks (10.77.0.0/16), separated by
+/// commas, as in TUTTI_NETWORK; empty: all but loopback, link-local ones and those of docker's and libvirt's bridges,
+/// or loopback alone where nothing else is left or all ranks are on `one_machine`.
+/// Throws Error (usage), with a list of what there is, when nothing of what is wanted is there.
+std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress> all, std::string_view wanted,
+                                               bool one_machine);
+
+/// Where to listen so that others reach this process there: "tcp:10.77.0.1:0", "tcp:[fd77::1]:0". Reads TUTTI_NETWORK.
+std::vector<std::string> places_to_listen(bool one_machine);
+
+}  // namespace tutti::transport

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/interfaces.hpp"
+
+#include <gtest/gtest.h>
+
+#include <cstdlib>
+#include <string>
+#include <vector>
+
+#include "transport/tcp/socket.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::transport {
+namespace {
+
+const std::vector<InterfaceAddress> cluster_node{
+    {"lo", "127.0.0.1", true}, {"eth0", "10.77.0.1"},       {"ib0", "192.168.4.7"},
+    {"docker0", "172.17.0.1"}, {"virbr1", "192.168.122.1"}, {"eth1", "169.254.3.4"},
+    {"lo", "::1", true},       {"eth0", "fd77::1"},         {"eth0", "fe80::77:ff:fe00:1"},
+};
+
+std::string chosen(const std::vector<InterfaceAddress>& all, std::string_view wanted, bool one_machine = false) {
+  std::string text;
+  for (const InterfaceAddress& one : choose_addresses(all, wanted, one_machine)) text += one.address + " ";
+  return text;
+}
+
+TEST(Interfaces, AreThoseThatOthersMayReach) {
+  EXPECT_EQ(chosen(cluster_node, ""), "10.77.0.1 192.168.4.7 fd77::1 ");
+  EXPECT_EQ(chosen(cluster_node, "", true), "127.0.0.1 ::1 ");
+  EXPECT_EQ(chosen({{"lo", "127.0.0.1", true}, {"docker0", "172.17.0.1"}}, ""), "127.0.0.1 ");
+  EXPECT_EQ(chosen({}, ""), "");
+}
+
+TEST(Interfaces, AreChosenByTheUser) {
+  EXPECT_EQ(chosen(cluster_node, "ib0"), "192.168.4.7 ");
+  EXPECT_EQ(chosen(cluster_node, "ib0", true), "192.168.4.7 ");
+  EXPECT_EQ(chosen(cluster_node, "eth7,docker0"), "172.17.0.1 ");
+  EXPECT_EQ(chosen(cluster_node, "10.77.0.0/16,fd77::/64"), "10.77.0.1 fd77::1 ");
+  EXPECT_EQ(chosen(cluster_node, "10.76.0.0/15"), "10.77.0.1 ");
+  EXPECT_EQ(chosen(cluster_node, "192.168.4.6/31"), "192.168.4.7 ");
+  EXPECT_EQ(chosen(cluster_node, "192.168.4.7,::1"), "192.168.4.7 ::1 ");
+  EXPECT_EQ(chosen(cluster_node, "0.0.0.0/0"), "127.0.0.1 10.77.0.1 192.168.4.7 172.17.0.1 192.168.122.1 169.254.3.4 ");
+  EXPECT_EQ(chosen(cluster_node, ","), chosen(cluster_node, ""));
+}
+
+std::string complaint(std::string_view wanted) {
+  try {
+    choose_addresses(cluster_node, wanted, false);
+  } catch (const Error& error) {
+    EXPECT_EQ(error.cause(), Cause::usage);
+    return error.what();
+  }
+  return "no complaint";
+}
+
+TEST(Interfaces, ThatAreNotThereAreComplainedAbout) {
+  for (const char* wanted : {"eth7", "10.78.0.0/16", "192.168.4.8", "192.168.4.8/31", "fd77::2", "eth", "eth00"}) {
+    const std::string text = complaint(wanted);
+    EXPECT_NE(text.find(wanted), text.npos) << text;
+    EXPECT_NE(text.find("eth0 10.77.0.1"), text.npos) << text;
+  }
+  for (const char* wanted :
+       {"10.0.0.0/33", "10.0.0.0/", "10.0.0.0/x", "fd77::/129", "10.0.0.0/-1", "eth0,10.0.0.0/8x"}) {
+    const std::string text = complaint(wanted);
+    EXPECT_NE(text.find("is no network"), text.npos) << wanted << ": " << text;
+  }
+}
+
+TEST(Interfaces, OfThisHostCanBeListenedAt) {
+  EXPECT_FALSE(all_addresses().empty());
+  for (const bool one_machine : {false, true}) {
+    const std::vector<std::string> places = places_to_listen(one_machine);
+    EXPECT_FALSE(places.empty());
+    for (const std::string& place : places) {
+      const auto address = tcp::Address::parse(place);
+      ASSERT_TRUE(address) << place;
+      EXPECT_NO_THROW(tcp::listen_at(*address)) << place;
+    }
+  }
+  setenv("TUTTI_NETWORK", "lo", 1);
+  EXPECT_EQ(places_to_listen(false).front(), "tcp:127.0.0.1:0");
+  unsetenv("TUTTI_NETWORK");
+}
+
+}  // namespace
+}  // namespace tutti::transport
