@@ -42,6 +42,18 @@ TEST(Pulse, IsNotLostWithoutRepetitions) {
   EXPECT_EQ(lost_at(0, [](std::uint64_t elapsed) { return elapsed < 5000 ? 0u : 2u; }), 5000u);
 }
 
+TEST(Pulse, LearnsNothingOfLossesFromDeath) {
+  Pulse pulse;
+  pulse.begin(lost_after, start);
+  for (std::uint64_t now = 0; now < 500 * ms; now += step)
+    ASSERT_NE(pulse.look({.awaited = true, .silent = now, .repeated = every_200(now / ms), .loss = now > 0 ? 0.2 : 0},
+                         false, false, start + now),
+              Pulse::Finding::lost);
+  EXPECT_EQ(
+      pulse.look({.awaited = true, .silent = 500 * ms, .repeated = 2, .loss = 0.3}, false, false, start + 500 * ms),
+      Pulse::Finding::lost);
+}
+
 TEST(Pulse, BeginsAnewWithEveryAnswer) {
   Pulse pulse;
   pulse.begin(lost_after, start);
@@ -65,10 +77,10 @@ TEST(Pulse, KnowsHowLongNothingWasHeard) {
 TEST(Pulse, IsQuietWhenNothingIsSaid) {
   Pulse pulse;
   pulse.begin(lost_after, start);
-  EXPECT_EQ(pulse.look({}, false, false, start + lost_after / 4 - 1), Pulse::Finding::well);
-  EXPECT_EQ(pulse.look({}, false, false, start + lost_after / 4), Pulse::Finding::quiet);
-  EXPECT_EQ(pulse.look({}, true, true, start + lost_after / 4), Pulse::Finding::well);
-  EXPECT_EQ(pulse.look({.awaited = true}, false, true, start + lost_after / 4), Pulse::Finding::quiet);
+  EXPECT_EQ(pulse.look({}, false, false, start + lost_after / 6 - 1), Pulse::Finding::well);
+  EXPECT_EQ(pulse.look({}, false, false, start + lost_after / 6), Pulse::Finding::quiet);
+  EXPECT_EQ(pulse.look({}, true, true, start + lost_after / 6), Pulse::Finding::well);
+  EXPECT_EQ(pulse.look({.awaited = true}, false, true, start + lost_after / 6), Pulse::Finding::quiet);
 }
 
 }  // namespace

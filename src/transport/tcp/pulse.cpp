@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <utility>
 
 namespace tutti::transport::tcp {
 
@@ -28,13 +29,13 @@ Pulse::Finding Pulse::look(const Delivery& delivery, bool heard, bool said, std:
   if (said) said_ = now;
   if (!delivery.awaited)
     awaited_ = 0;
-  else if (awaited_ == 0)
-    awaited_ = now;
-  // A quarter of the time until there is something to acknowledge, half of it in vain, the rest for those who look
+  else if (std::exchange(awaited_, awaited_ == 0 ? now : awaited_) == 0)
+    loss_ = delivery.loss;  // of now: the repetitions in vain that may follow tell nothing of it
+  // A sixth of the time until there is something to acknowledge, half of it in vain, the rest for those who look
   // late.
   const bool in_vain = delivery.awaited && std::min(delivery.silent, now - awaited_) >= lost_after_ / 2;
-  if (in_vain && delivery.repeated >= more_than_chance(delivery.loss)) return Finding::lost;
-  return delivery.awaited || now - said_ >= lost_after_ / 4 ? Finding::quiet : Finding::well;
+  if (in_vain && delivery.repeated >= more_than_chance(loss_)) return Finding::lost;
+  return delivery.awaited || now - said_ >= lost_after_ / 6 ? Finding::quiet : Finding::well;
 }
 
 }  // namespace tutti::transport::tcp

@@ -33,6 +33,7 @@ class Pulse {
   std::uint64_t lost_after_ = 0;
   std::uint64_t heard_ = 0, said_ = 0;
   std::uint64_t awaited_ = 0;  ///< Since then an acknowledgement is awaited; 0: none is.
+  double loss_ = 0;            ///< How many packets got lost until then.
 };
 
 }  // namespace tutti::transport::tcp

@@ -20,8 +20,8 @@ namespace {
 
 /// Linux 6.15; older headers do not know it.
 constexpr int longest_repetition = 44;  // TCP_RTO_MAX_MS
-/// Small samples say little of how many packets get lost: as if so many had come through.
-constexpr double sample = 100;
+/// One repetition says nothing of how many packets get lost, and a few say little: as if so many had come through.
+constexpr double sample = 250;
 
 constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
 
