@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/door.hpp"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -20,26 +17,19 @@ constexpr std::size_t most_strangers = 64;
 constexpr std::uint64_t strangers_patience = 5'000'000'000;
 /// An address from which nothing is heard may be one that leads nowhere: then the next one is tried, if there is one.
 constexpr std::uint64_t patience_of_address = 1'000'000'000;
+constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
 
 }  // namespace
 
 Door::Door(const Identity& identity, std::uint64_t patience, Owner owner)
-    : identity_(identity), patience_(patience), owner_(std::move(owner)), events_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (!events_) throw Error(Cause::system, "no epoll descriptor is left");
-}
-
-void Door::watch(int socket, bool calls) const {
-  epoll_event event{};
-  event.events = calls ? EPOLLIN | EPOLLOUT | EPOLLET : EPOLLIN;
-  epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event);
-}
+    : identity_(identity), patience_(patience), owner_(std::move(owner)) {}
 
 void Door::listen(const std::string& address) {
   const auto parsed = Address::parse(address);
   if (!parsed)
     throw Error(Cause::usage, address + " is no address; write tcp:10.0.0.1:0, tcp:[fd00::1]:0 or unix:@name");
   listeners_.push_back(listen_at(*parsed));
-  watch(listeners_.back().get(), false);
+  events_.add(listeners_.back().get(), EPOLLIN);
 }
 
 std::string Door::addresses() const {
@@ -62,7 +52,7 @@ void Door::dial(Call& call) {
     base::Descriptor socket = begin_call(call.left.back());
     call.left.pop_back();
     if (!socket) continue;
-    watch(socket.get(), true);
+    events_.add(socket.get(), either_way);
     call.greeting = std::make_unique<Greeting>(identity_, std::move(socket), call.peer, call.deadline);
   }
   if (call.greeting == nullptr) call.deadline = 0;
@@ -76,8 +66,7 @@ void Door::give_up(Peer peer) {
 }
 
 bool Door::progress() {
-  std::array<epoll_event, 64> events;
-  epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);  // from here on others are news
+  events_.look();  // from here on others are news
   accept();
   const std::uint64_t now = base::now();
   const bool answered = answer_all(now);
@@ -87,7 +76,7 @@ bool Door::progress() {
 void Door::accept() {
   for (const base::Descriptor& listener : listeners_) {
     while (base::Descriptor socket = accept_from(listener.get())) {
-      watch(socket.get(), true);
+      events_.add(socket.get(), either_way);
       callers_.push_back(std::make_unique<Greeting>(identity_, std::move(socket), base::now() + strangers_patience));
       if (callers_.size() <= most_strangers) continue;
       turn_away("too many have called and said nothing");
@@ -160,7 +149,7 @@ bool Door::call_all(std::uint64_t now) {
 
 void Door::let_in(Greeting& greeting) {
   base::Descriptor socket = greeting.take();
-  epoll_ctl(events_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
+  events_.remove(socket.get());
   owner_.enter(greeting.peer(), std::move(socket));
 }
 

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "transport/tcp/events.hpp"
 #include "transport/tcp/greeting.hpp"
 #include "transport/tcp/socket.hpp"
 
@@ -33,12 +34,10 @@ class Door {
   /// Ends the calls with a peer that is lost.
   void give_up(Peer peer);
 
-  /// Somebody is being called or answered: look now and then, for it may take too long.
-  bool busy() const { return !callers_.empty() || !calls_.empty(); }
-  /// Moves on what is under way; true when anything ended.
+  /// Moves on what is under way; true when anything ended. To be called now and then, too: something may take too long.
   bool progress();
   /// To be told of everything that happens here.
-  int descriptor() const { return events_.get(); }
+  int descriptor() const { return events_.descriptor(); }
 
  private:
   /// One call, at one address after the other.
@@ -56,13 +55,12 @@ class Door {
   bool answer_all(std::uint64_t now);
   bool call_all(std::uint64_t now);
   Verdict decide(Peer peer);
-  void watch(int socket, bool calls) const;
   void turn_away(const char* why);
 
   Identity identity_;
   std::uint64_t patience_;
   Owner owner_;
-  base::Descriptor events_;
+  Events events_;
   std::vector<base::Descriptor> listeners_;
   std::vector<std::unique_ptr<Greeting>> callers_;  ///< who have called
   std::vector<Call> calls_;

@@ -62,6 +62,7 @@ bool Link::write() {
     const ssize_t n = sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == ENOBUFS;
+    written_ = true;
     for (auto left = static_cast<std::size_t>(n); left > 0;) {
       Packet& first = queue_.front();
       const std::size_t now = std::min(left, sizeof(Header) + first.size - first.sent);

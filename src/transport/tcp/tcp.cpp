@@ -3,11 +3,9 @@
 
 #include <linux/sockios.h>
 #include <poll.h>
-#include <sys/epoll.h>
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <array>
 #include <cstring>
 #include <deque>
 #include <utility>
@@ -17,7 +15,9 @@
 #include "transport/matching.hpp"
 #include "transport/names.hpp"
 #include "transport/tcp/door.hpp"
+#include "transport/tcp/events.hpp"
 #include "transport/tcp/link.hpp"
+#include "transport/tcp/pulse.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::transport::tcp {
@@ -27,10 +27,10 @@ namespace {
 /// Bytes of small messages that a peer may send before the receiver has taken them; others are announced. A receiver
 /// that is far behind keeps so much for each peer, and no more.
 constexpr std::uint64_t room = 256 << 10, told_at = room / 4;
-constexpr std::uint64_t look_at_door = 1'000'000;  // nanoseconds
+constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 /// A flow of which nothing has come for so long does not keep others from theirs: its sender may compute.
 constexpr std::uint64_t stalled = 5'000'000;
-constexpr std::uint64_t door_event = ~std::uint64_t{0};
+constexpr std::uint64_t door_event = ~std::uint64_t{0}, tick_event = door_event - 1;
 
 class Network final : public Tcp, private Hearer {
  public:
@@ -39,11 +39,12 @@ class Network final : public Tcp, private Hearer {
   std::string_view name() const override { return "tcp"; }
   const Capabilities& capabilities() const override { return capabilities_; }
   std::string addresses() const override { return door_.addresses(); }
-  int descriptor() const override { return events_.get(); }
+  int descriptor() const override { return events_.descriptor(); }
   void call(Peer peer) override;
   bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
   bool drained() const override;
   void drain(std::uint64_t nanoseconds) override;
+  std::vector<Suspect> suspects() const override;
 
   void send(Transfer& transfer) override;
   void recv(Transfer& transfer) override;
@@ -59,6 +60,8 @@ class Network final : public Tcp, private Hearer {
     std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
     std::uint64_t owed = 0;          ///< What this one has taken and not told.
     bool lost = false, called = false, full = false;
+    bool heard = false;  ///< since the last tick
+    Pulse pulse;
   };
   /// A large message that is wanted.
   struct Pull {
@@ -88,13 +91,15 @@ class Network final : public Tcp, private Hearer {
   void enter(Peer peer, base::Descriptor socket);
   void serve(Peer peer, std::uint32_t events);
   void watch(Peer peer);
+  void look_for_dead();
   void bury();
   void lose(Peer peer);
 
   Peer me_;
   Options options_;
   Capabilities capabilities_;
-  base::Descriptor events_;
+  Events events_;
+  Ticker ticker_;
   Door door_;
   std::vector<Line> lines_;
   std::vector<Peer> broken_;  // whose connections have ended; they are lost when nobody is inside them
@@ -103,26 +108,23 @@ class Network final : public Tcp, private Hearer {
   Names<Pull> pulls_;
   std::deque<std::uint64_t> waiting_;  // pulls that have not been asked for, in order
   int flowing_ = 0;
-  std::uint64_t flowed_ = 0, looked_ = 0;
+  std::uint64_t flowed_ = 0, ticked_ = 0;
   std::vector<std::byte> buffer_;
 };
 
 Network::Network(Options options)
     : me_(options.identity.rank),
       options_(std::move(options)),
-      events_(epoll_create1(EPOLL_CLOEXEC)),
+      ticker_(std::clamp<std::uint64_t>(options_.lost_after / 10, 1, longest_tick)),
       door_(options_.identity, options_.patience,
             {.wants = [this](Peer peer) { return !line(peer).lost && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
              .fail = [this](Peer peer) { broken_.push_back(peer); }}),
       lines_(static_cast<std::size_t>(options_.identity.size)),
       buffer_(64 << 10) {
-  if (!events_) throw Error(Cause::system, "no epoll descriptor is left");
   for (const std::string& address : options_.listen) door_.listen(address);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = door_event;
-  epoll_ctl(events_.get(), EPOLL_CTL_ADD, door_.descriptor(), &event);
+  events_.add(door_.descriptor(), EPOLLIN, door_event);
+  events_.add(ticker_.descriptor(), EPOLLIN, tick_event);
   capabilities_ = {eager, false, "messages go through sockets"};
 }
 
@@ -133,11 +135,10 @@ void Network::call(Peer peer) {
 
 void Network::enter(Peer peer, base::Descriptor socket) {
   Line& one = line(peer);
-  epoll_event event{};
-  event.events = EPOLLIN;
-  event.data.u64 = static_cast<std::uint64_t>(peer);
-  epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket.get(), &event);
+  events_.add(socket.get(), EPOLLIN, static_cast<std::uint64_t>(peer));
+  repeat_within(socket.get(), options_.lost_after);
   one.called = true;
+  one.pulse.begin(options_.lost_after, base::now());
   one.link.open(std::move(socket));
   if (!one.link.write()) broken_.push_back(peer);
   watch(peer);
@@ -148,10 +149,7 @@ void Network::watch(Peer peer) {
   Line& one = line(peer);
   if (!one.link.is_open() || one.full == !one.link.idle()) return;
   one.full = !one.full;
-  epoll_event event{};
-  event.events = one.full ? EPOLLIN | EPOLLOUT : EPOLLIN;
-  event.data.u64 = static_cast<std::uint64_t>(peer);
-  epoll_ctl(events_.get(), EPOLL_CTL_MOD, one.link.socket(), &event);
+  events_.change(one.link.socket(), one.full ? EPOLLIN | EPOLLOUT : EPOLLIN, static_cast<std::uint64_t>(peer));
 }
 
 bool Network::drained() const {
@@ -167,7 +165,7 @@ void Network::drain(std::uint64_t nanoseconds) {
     return one.lost || !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
   };
   while (base::now() < until && !(drained() && std::ranges::all_of(lines_, arrived))) {
-    pollfd something{events_.get(), POLLIN, 0};
+    pollfd something{events_.descriptor(), POLLIN, 0};
     if (!progress()) poll(&something, 1, 1);
   }
 }
@@ -244,6 +242,8 @@ bool Network::hear(Peer from, const Header& header, const std::byte* bytes) {
       return true;
     case Word::credit:
       line(from).room = std::min(room, line(from).room + std::min(header.size, room));
+      return true;
+    case Word::beat:
       return true;
     case Word::data:
       break;
@@ -400,28 +400,55 @@ void Network::cancel(Transfer& transfer) {
 }
 
 bool Network::progress() {
-  std::array<epoll_event, 64> events;
-  const int count = epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);
-  bool moved = false;
-  for (int i = 0; i < count; ++i) {
-    const epoll_event& event = events[static_cast<std::size_t>(i)];
+  bool moved = false, tick = false;
+  for (const epoll_event& event : events_.look()) {
     if (event.data.u64 == door_event) {
       moved = door_.progress() || moved;
+    } else if (event.data.u64 == tick_event) {
+      tick = true;  // what has come meanwhile is heard first
     } else {
       serve(static_cast<Peer>(event.data.u64), event.events);
       moved = true;
     }
   }
-  if (door_.busy() || !waiting_.empty()) {
-    const std::uint64_t now = base::now();
-    if (now - looked_ > look_at_door) {
-      looked_ = now;
-      moved = door_.progress() || moved;
-      ask();
-    }
+  if (tick) {
+    ticker_.take();
+    moved = door_.progress() || moved;
+    look_for_dead();
   }
+  if (!waiting_.empty()) ask();
   bury();
   return moved;
+}
+
+void Network::look_for_dead() {
+  ticked_ = base::now();
+  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
+    Line& one = line(peer);
+    if (!one.link.is_open()) continue;
+    const bool heard = std::exchange(one.heard, false);
+    const Delivery delivery = heard ? Delivery{} : delivery_of(one.link.socket());
+    switch (one.pulse.look(delivery, heard, one.link.has_written(), ticked_)) {
+      case Pulse::Finding::well:
+        break;
+      case Pulse::Finding::quiet:
+        if (one.link.idle()) put(peer, header_of(Word::beat, {}));
+        break;
+      case Pulse::Finding::lost:
+        broken_.push_back(peer);
+        break;
+    }
+  }
+}
+
+std::vector<Suspect> Network::suspects() const {
+  std::vector<Suspect> found;
+  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
+    const Line& one = line(peer);
+    if (one.link.is_open() && one.pulse.silence(ticked_) > options_.lost_after)
+      found.push_back({peer, one.pulse.silence(ticked_)});
+  }
+  return found;
 }
 
 void Network::serve(Peer peer, std::uint32_t events) {
@@ -429,7 +456,10 @@ void Network::serve(Peer peer, std::uint32_t events) {
   if (!one.link.is_open()) return;
   if ((events & EPOLLOUT) != 0 && !one.link.write()) broken_.push_back(peer);
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !one.link.read(peer, *this, buffer_)) broken_.push_back(peer);
-  if (one.link.moved()) flowed_ = base::now();
+  if (one.link.moved()) {
+    one.heard = true;
+    if (flowing_ > 0) flowed_ = base::now();
+  }
   watch(peer);
 }
 

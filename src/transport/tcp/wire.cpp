@@ -19,6 +19,7 @@ bool Header::good() const {
     case Word::dropped:
     case Word::withdrawn:
     case Word::credit:
+    case Word::beat:
       return true;
   }
   return false;

@@ -15,7 +15,7 @@ namespace tutti::transport::tcp {
 /// Bytes of a message that are sent without asking.
 inline constexpr std::size_t eager = 16384;
 inline constexpr std::uint32_t magic = 0x50435454;  // "TTCP"
-inline constexpr std::uint32_t version = 1;
+inline constexpr std::uint32_t version = 2;
 
 enum class Word : std::uint8_t {
   bytes = 1,  ///< A small message; its bytes follow.
@@ -25,6 +25,7 @@ enum class Word : std::uint8_t {
   dropped,    ///< To the sender of `handle`: nobody wants it.
   withdrawn,  ///< What was announced as `handle` does not come.
   credit,     ///< `size` more bytes of small messages may be on their way.
+  beat,       ///< Nothing: its sender has had nothing else to say.
 };
 
 /// In the order of bytes of the machine, which the greeting compares.
