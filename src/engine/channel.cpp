@@ -40,6 +40,7 @@ Channel::Channel(Engine& engine, Membership membership)
     const Rank place = place_of(member);
     mask_[static_cast<std::size_t>(place) / 64] |= std::uint64_t{1} << (place % 64);
   }
+  if (spans_hosts()) notices_ = std::make_unique<Notices>(engine.transport(), engine.transport_lock(), who_.context);
 }
 
 Rank Channel::row_of(Rank member) const {

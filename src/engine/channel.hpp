@@ -13,6 +13,7 @@
 #include <vector>
 
 #include "engine/lock.hpp"
+#include "engine/notices.hpp"
 #include "engine/operation.hpp"
 #include "engine/slots.hpp"
 #include "host/board.hpp"
@@ -164,9 +165,14 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine);
   void peer_gone(Rank peer, const char* how);
   void peer_lost(Rank peer, const char* how);
+  /// As another rank has found it broken: on this host, on another.
   void adopt_broken_board();
+  void adopt_notice();
+  void adopt(const Notice& found);
   void broken_off(const Operation& operation, const char* why, Cause cause);
   void break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence);
+  /// Tells the members on this host, and on others if this is the first of its host to find out.
+  void tell_members(Rank whom, std::uint64_t sequence);
   /// Of a record: what is compared.
   struct Entry {
     std::uint64_t sequence = 0;
@@ -177,6 +183,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t first_difference(Rank row, std::uint64_t sequence) const;
   /// What a member called as this operation, as far as its record still says so.
   std::string called(Rank member, std::uint64_t sequence) const;
+  std::string called_here(std::uint64_t sequence) const;
   void fence_readers();
 
   /// This rank's row.
@@ -211,6 +218,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t alarm_seen_ = 0;
   std::vector<std::byte> fetched_;
   std::shared_ptr<const Error> broken_;
+  std::unique_ptr<Notices> notices_;  // of a group over several hosts
+  bool heard_ = false;                // that it is broken, from another host, which tells all
 };
 
 }  // namespace tutti::engine

@@ -40,6 +40,7 @@ void Channel::look_at_alarm() {
   alarm_seen_ = engine_.segment().header().alarm.load(std::memory_order_acquire);  // acquire: as in check_usable
   if (broken_) return;
   adopt_broken_board();
+  adopt_notice();
   for (const Rank other : near_) {
     // Acquire: pairs with the compare-exchange that declared the death.
     if (!broken_ && engine_.segment().process(place_of(other)).life.load(std::memory_order_acquire) == Life::dead)
@@ -133,6 +134,7 @@ std::uint64_t Channel::first_difference(Rank other, std::uint64_t sequence) cons
 std::string Channel::called(Rank member, std::uint64_t sequence) const {
   Entry entry;
   const Rank row = row_of(member);
+  if (!board_ && member == rank()) return called_here(sequence);
   if (!board_ || row < 0 || !entry_of(row, sequence, entry) || entry.sequence != sequence) return "another operation";
   const host::Record& record = board_.record(row, sequence);
   // Relaxed: checked by entry_of.
@@ -145,6 +147,21 @@ std::string Channel::called(Rank member, std::uint64_t sequence) const {
   else if (engine_.setup().algorithm_name != nullptr)
     by = engine_.setup().algorithm_name(algorithm);
   return base::call_text(call, record.count.load(std::memory_order_relaxed), by);
+}
+
+/// Where no board keeps records of what was called: as far as it is still under way.
+std::string Channel::called_here(std::uint64_t sequence) const {
+  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
+    if (!operation->user_lane() && operation->sequence() == sequence) {
+      const Bound& bound = operation->bound();
+      const std::string_view algorithm = engine_.setup().algorithm_name == nullptr
+                                             ? std::string_view()
+                                             : engine_.setup().algorithm_name(bound.description.algorithm);
+      return base::call_text(
+          bound.call_word, bound.description.count,
+          bound.description.kind == Kind::plan ? base::text_of(bound.description.label) : std::string(algorithm));
+    }
+  return "another operation";
 }
 
 std::string Channel::describe(const Operation& operation) const {
@@ -178,6 +195,7 @@ void Channel::mismatch(Rank row, std::uint64_t sequence) {
 
 /// A message says that it belongs to another call.
 void Channel::wrong_signature(const Operation& operation, Rank peer) {
+  record();
   if (const Rank row = row_of(peer); board_ && row >= 0 && !operation.user_lane()) check_records(row);
   if (broken_) return;
   const std::string text =
@@ -186,7 +204,8 @@ void Channel::wrong_signature(const Operation& operation, Rank peer) {
            ? number(peer) + " makes a group of other ranks; create takes the same list on all of them."
        : operation.user_lane()
            ? "the message from " + number(peer) + " has another element type; send and recv must name the same type."
-           : number(peer) + " called another operation, now or before. " + same_calls);
+           : number(rank()) + " called " + called(rank(), operation.sequence()) + ", " + number(peer) +
+                 " another operation, now or before. " + same_calls);
   break_with(std::make_shared<const Error>(Cause::mismatch, text, peer), peer, operation.sequence());
 }
 
@@ -250,19 +269,36 @@ void Channel::broken_off(const Operation& operation, const char* why, Cause caus
 }
 
 void Channel::adopt_broken_board() {
-  // Acquire: pairs with the release in break_with; the details are complete.
+  // Acquire: pairs with the release in tell_members; the details are complete.
   if (!board_ || board_.header().broken.load(std::memory_order_acquire) != told) return;
   const host::BoardHeader& header = board_.header();
-  const auto cause = static_cast<Cause>(header.cause.load(std::memory_order_relaxed));
-  const Rank who = header.who.load(std::memory_order_relaxed), whom = header.whom.load(std::memory_order_relaxed);
-  const std::uint64_t sequence = header.sequence.load(std::memory_order_relaxed);
+  Notice found{static_cast<Cause>(header.cause.load(std::memory_order_relaxed)),
+               header.who.load(std::memory_order_relaxed),
+               header.whom.load(std::memory_order_relaxed),
+               header.sequence.load(std::memory_order_relaxed),
+               {}};
   const auto member = [this](Rank r) { return r >= 0 && r < size(); };
-  if (!member(who) || !member(whom)) return;  // nobody writes such: not a word to rely on
+  if (!member(found.who) || !member(found.whom)) return;  // nobody writes such: not a word to rely on
+  found.called = called(found.who, found.sequence);
+  adopt(found);
+}
+
+void Channel::adopt_notice() {
+  if (!notices_ || broken_) return;
+  const std::optional<Notice> found = notices_->hear();
+  const auto member = [this](Rank r) { return r >= 0 && r < size(); };
+  if (!found || !member(found->who) || !member(found->whom)) return;
+  heard_ = true;
+  adopt(*found);
+}
+
+void Channel::adopt(const Notice& found) {
+  const auto [cause, who, whom, sequence, call] = found;
   if (cause == Cause::peer_lost) return peer_lost(whom, "is gone");
   std::string text = "group " + who_.name + " was broken ";
   if (cause == Cause::mismatch) {
-    text += "by calls that do not match: " + number(who) + " called " + called(who, sequence) + ", " + number(whom) +
-            " called " + called(whom, sequence) + " as operation #" + std::to_string(sequence) + ". " + same_calls;
+    text += "by calls that do not match: " + number(who) + " called " + call + ", " + number(whom) + " called " +
+            called(whom, sequence) + " as operation #" + std::to_string(sequence) + ". " + same_calls;
   } else {
     text += "by " + number(who) + ", which gave up operation #" + std::to_string(sequence) + " after " +
             (cause == Cause::broken ? "a time-out, an interruption or an exception of its reduction function."
@@ -271,24 +307,32 @@ void Channel::adopt_broken_board() {
   break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), whom, sequence);
 }
 
-void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
-  if (broken_) return;
-  record();
-  broken_ = std::move(error);
+void Channel::tell_members(Rank whom, std::uint64_t sequence) {
   if (board_) {
     host::BoardHeader& header = board_.header();
     std::uint32_t seen = intact;
     // Sequentially consistent: a reader in read_exposed announces itself, then looks here; this side breaks, then looks
     // for readers (fence_readers). One of the two sees the other.
-    if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
-      header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
-      header.who.store(rank(), std::memory_order_relaxed);
-      header.whom.store(whom, std::memory_order_relaxed);
-      header.sequence.store(sequence, std::memory_order_relaxed);
-      header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
-      engine_.segment().raise_alarm();
-    }
+    if (!header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) return;
+    header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
+    header.who.store(rank(), std::memory_order_relaxed);
+    header.whom.store(whom, std::memory_order_relaxed);
+    header.sequence.store(sequence, std::memory_order_relaxed);
+    header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
+    engine_.segment().raise_alarm();
   }
+  if (!notices_ || heard_) return;
+  std::vector<Rank> far;
+  for (const Rank world : who_.world)
+    if (engine_.setup().place_of(world) < 0) far.push_back(world);
+  notices_->tell(far, {broken_->cause(), rank(), whom, sequence, called(rank(), sequence)});
+}
+
+void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
+  if (broken_) return;
+  record();
+  broken_ = std::move(error);
+  tell_members(whom, sequence);
   bool exposed = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     exposed = exposed || (!operation->finished() && operation->bound().exposes);

@@ -97,7 +97,8 @@ class Waiting {
     /// `awaited` is the world rank whose publishing is awaited, or -1 = anything: a rank that is not awaited does not
     /// wake the sleeper by `ring(members)`. `until`: absolute time of `now()`, or 0.
     bool pause(Rank awaited, std::uint64_t until) {
-      if (spins_ == 0) return pause_slowly(awaited, until);
+      // Where it may be the network that is awaited, a core that is kept keeps others from sending.
+      if (spins_ == 0 || (awaited < 0 && waiting_.door_ != nullptr)) return pause_slowly(awaited, until);
       --spins_;
       relax();
       return false;

@@ -292,7 +292,8 @@ Shape Planner::shape(const Call& call) const {
     shape.destinations = topology_->neighbors.destinations;
     shape.widest = topology_->widest;
   }
-  if (agreed_.board && agreed_.hosts.empty()) {
+  shape.hosts = agreed_.hosts;
+  if (agreed_.board) {
     shape.small_cell = static_cast<Count>(host::small_payload / call.element);
     shape.large_cell = static_cast<Count>(host::large_payload / call.element);
   }
