@@ -22,7 +22,7 @@ class Exchange {
     const Slice out = b_.scratch(total), in = b_.scratch(total);
     std::vector<Count> counts, offsets;
     std::vector<Move> packing, arriving;
-    for (Rank host = 0, rank = 0; host < hosts_.count(); rank += hosts_.size(host++)) {
+    for (Rank host = 0; host < hosts_.count(); ++host) {
       const bool mine = host == hosts_.mine();
       offsets.push_back(counts.empty() ? 0 : offsets.back() + counts.back());
       counts.push_back(mine ? 0 : shape_.count * hosts_.size(host) * static_cast<Count>(hosts_.here().size()));
