@@ -16,15 +16,6 @@ using plan::Verb;
 
 [[noreturn]] void refuse(const std::string& reason) { throw Error(Cause::usage, "plan of stages: " + reason); }
 
-/// Memory of this rank that some step may write: input never is, and the order of cells is that of their stage.
-bool is_own_memory(const Slice& slice) {
-  return slice.count > 0 && (slice.buffer == Buffer::output || slice.buffer == Buffer::scratch);
-}
-
-bool overlap(const Slice& a, const Slice& b) {
-  return a.buffer == b.buffer && a.offset < b.offset + b.count && b.offset < a.offset + a.count;
-}
-
 bool arrives(const Step& step) {
   return step.verb == Verb::recv || step.verb == Verb::recv_reduce || step.verb == Verb::await;
 }
@@ -47,7 +38,7 @@ class Composition::Embedding {
   }
 
   std::vector<Handle> add(const std::vector<Handle>& after) {
-    const std::size_t before = whole_.accesses_.size();
+    whole_.touched_.next_stage();
     std::vector<bool> followed(inner_.steps.size());
     for (const Step& step : inner_.steps) {
       if (step.any) refuse("a step of a stage waits for any of several; let it wait for all");
@@ -60,9 +51,7 @@ class Composition::Embedding {
       if (leaves(step)) here.after(after);
       // It gives back the cells of the stages before, too.
       if (step.verb == Verb::release) here.after(whole_.unreleased_);
-      whole_.order(here, source, target, before);
-      whole_.note(source, here, false);
-      whole_.note(target, here, true);
+      whole_.ordered(here, source, target);
       steps_.push_back(here);
     }
     finish(followed);
@@ -113,11 +102,12 @@ class Composition::Embedding {
 
   /// The last steps, after which the stage's cells may be released. They come after all reading of what I expose, too.
   void finish(const std::vector<bool>& followed) {
+    std::vector<Handle> none;
     for (std::size_t i = 0; i < steps_.size(); ++i) {
       if (followed[i] || inner_.cells == 0) continue;
       whole_.unreleased_.push_back(steps_[i]);
       for (const Step& step : inner_.steps)
-        if (step.verb == Verb::publish) whole_.note(place(step.source), steps_[i], false);
+        if (step.verb == Verb::publish) whole_.touched_.read(place(step.source), steps_[i], none);
     }
   }
 
@@ -173,35 +163,22 @@ void Composition::among(std::span<const Rank> ranks, Kind kind, const Shape& inn
   stage(among_leaders(kind, inner, shape_.large_cell / 4).build(inner), ranks, input, output);
 }
 
-void Composition::order(Handle step, const Slice& source, const Slice& target, std::size_t before) {
-  const bool reads = is_own_memory(source), writes = is_own_memory(target);
-  std::vector<Handle> earlier;
-  for (std::size_t i = 0; i < before; ++i) {
-    const Access& access = accesses_[i];
-    if ((writes && overlap(access.slice, target)) || (reads && access.write && overlap(access.slice, source)))
-      earlier.push_back(access.step);
-  }
-  step.after(earlier);
-}
-
-void Composition::note(const Slice& slice, Handle step, bool write) {
-  if (is_own_memory(slice) && step.exists()) accesses_.push_back({slice, step, write});
+Handle Composition::ordered(Handle step, const Slice& source, const Slice& target) {
+  if (!step.exists()) return step;
+  std::vector<Handle> before;
+  touched_.read(source, step, before);
+  touched_.write(target, step, before);
+  return step.after(before);
 }
 
 Handle Composition::copy(Slice source, Slice target) {
-  const Handle step = Writer::copy(source, target);
-  order(step, source, target, accesses_.size());
-  note(source, step, false);
-  note(target, step, true);
-  return step;
+  touched_.next_stage();
+  return ordered(Writer::copy(source, target), source, target);
 }
 
 Handle Composition::reduce(Slice source, Slice target, Side side) {
-  const Handle step = Writer::reduce(source, target, side);
-  order(step, source, target, accesses_.size());
-  note(source, step, false);
-  note(target, step, true);
-  return step;
+  touched_.next_stage();
+  return ordered(Writer::reduce(source, target, side), source, target);
 }
 
 /// A stage releases its cells as far as it takes them again itself. When the next stage takes them again, the rest is

@@ -8,6 +8,7 @@
 
 #include "collectives/board.hpp"
 #include "collectives/hosts.hpp"
+#include "collectives/touched.hpp"
 
 namespace tutti::collectives {
 
@@ -51,16 +52,10 @@ class Composition : public Writer {
   plan::Plan build();
 
  private:
-  struct Access {
-    Slice slice;
-    Handle step;
-    bool write;
-  };
   class Embedding;
 
-  /// Makes the step wait for the first `before` accesses as far as they touch the same memory.
-  void order(Handle step, const Slice& source, const Slice& target, std::size_t before);
-  void note(const Slice& slice, Handle step, bool write);
+  /// Makes the step wait for those of other stages that touched the same memory.
+  Handle ordered(Handle step, const Slice& source, const Slice& target);
 
   const Shape& shape_;
   Hosts hosts_;
@@ -69,7 +64,7 @@ class Composition : public Writer {
   std::int32_t cells_ = 0;
   std::int32_t released_ = -1;      // the last cell that has been
   std::vector<Handle> unreleased_;  // that release, and the last steps of the host's stages after it
-  std::vector<Access> accesses_;
+  Touched touched_;
 };
 
 /// Which algorithm a collective among the leaders of hosts takes: `large` elements are a long message.

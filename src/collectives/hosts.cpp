@@ -21,6 +21,16 @@ std::vector<Rank> Hosts::leaders(Rank root) const {
   return leaders;
 }
 
+Rank Hosts::local(Rank rank) const {
+  return static_cast<Rank>(std::ranges::lower_bound(ranks(of(rank)), rank) - ranks(of(rank)).begin());
+}
+
+std::vector<Rank> Hosts::lane(Rank local) const {
+  std::vector<Rank> lane;
+  for (Rank host = 0; host < count(); ++host) lane.push_back(ranks(host)[static_cast<std::size_t>(local)]);
+  return lane;
+}
+
 bool Hosts::contiguous() const { return std::ranges::is_sorted(ranks_); }
 
 bool Hosts::even() const {

@@ -32,6 +32,11 @@ class Hosts {
   /// All of them, by host.
   std::vector<Rank> leaders(Rank root = 0) const;
 
+  /// Which of its host's ranks a rank is.
+  Rank local(Rank rank) const;
+  /// Those ranks of all hosts, by host; where all hosts have that many.
+  std::vector<Rank> lane(Rank local) const;
+
   /// All ranks, host by host.
   std::span<const Rank> all() const { return ranks_; }
   /// The ranks of each host follow each other in the group.

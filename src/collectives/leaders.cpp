@@ -27,6 +27,9 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
     case Kind::scan:
     case Kind::exscan:
       return pipeline || is_long ? "chain" : "recursive_doubling";
+    case Kind::gather:
+    case Kind::scatter:
+      return is_long ? "linear" : "binomial";
     default:
       return "linear";
   }

@@ -17,8 +17,7 @@ plan::Plan hosts(const Shape& shape) {
     return b.build();
   }
   std::vector<Handle> come;
-  for (const Rank rank : b.hosts().here())
-    if (rank != shape.rank) come.push_back(b.await(rank, 0, 0));
+  if (!b.alone()) come.push_back(b.await(board::everyone, 0, 0));
   const plan::Plan meeting = dissemination(b.shape_among(b.leaders(), 0, 0));
   const std::vector<Handle> met = b.stage(meeting, b.leaders(), {}, {}, come);
   come.insert(come.end(), met.begin(), met.end());
