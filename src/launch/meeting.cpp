@@ -4,7 +4,11 @@
 #include <utility>
 #include <variant>
 
+#include "transport/interfaces.hpp"
+
 namespace tutti::launch {
+
+namespace tcp = transport::tcp;
 
 Meeting by_hand(const Environment& environment) {
   const auto& place = std::get<HostAndPort>(environment.store);
@@ -16,6 +20,59 @@ Meeting by_hand(const Environment& environment) {
   meeting.find = [place] { return resolve(place); };
   meeting.where = place.text();
   meeting.launcher = "by hand: TUTTI_STORE=" + place.text() + ", served by rank 0";
+  return meeting;
+}
+
+std::string write_invitation(const Secret& secret, std::span<const tcp::Address> addresses, std::size_t longest) {
+  std::string text = to_hex(secret);
+  for (const tcp::Address& address : addresses)
+    if (const std::string more = "," + address.text(); text.size() + more.size() <= longest) text += more;
+  return text;
+}
+
+std::optional<Invitation> read_invitation(std::string_view text) {
+  const std::string_view first = text.substr(0, text.find(','));
+  const std::optional<Secret> secret = from_hex(first);
+  if (!secret) return std::nullopt;
+  Invitation invitation{*secret, {}};
+  text.remove_prefix(first.size());
+  while (!text.empty()) {
+    text.remove_prefix(1);
+    const std::string_view word = text.substr(0, text.find(','));
+    text.remove_prefix(word.size());
+    const auto address = word.starts_with("tcp:") ? tcp::Address::parse(word) : std::nullopt;
+    if (!address) return std::nullopt;
+    invitation.addresses.push_back(*address);
+  }
+  if (invitation.addresses.empty()) return std::nullopt;
+  return invitation;
+}
+
+Meeting by_cluster(Cluster& cluster, Deadline& deadline) {
+  Meeting meeting;
+  meeting.rank = cluster.rank();
+  meeting.size = cluster.size();
+  std::string text;
+  if (meeting.rank == 0) {
+    std::vector<tcp::Address> addresses;
+    for (const std::string& place : transport::places_to_listen(false)) {
+      meeting.listeners.push_back(tcp::listen_at(*tcp::Address::parse(place)));
+      addresses.push_back(tcp::Address::of(meeting.listeners.back().get()));
+    }
+    if (addresses.empty()) throw Error(Cause::system, "this host has no address at which others could reach it");
+    text = write_invitation(random_secret(), addresses, cluster.longest());
+  }
+  text = cluster.share(text, deadline);
+  const std::optional<Invitation> invitation = read_invitation(text);
+  if (!invitation)
+    throw Error(Cause::system,
+                "the launcher gave this rank no address of rank 0; does every rank run this program, "
+                "with the same version of Tutti?");
+  meeting.secret = invitation->secret;
+  meeting.find = [addresses = invitation->addresses] { return addresses; };
+  for (const tcp::Address& address : invitation->addresses)
+    meeting.where += (meeting.where.empty() ? "" : " or ") + address.text();
+  meeting.launcher = cluster.name() + "; rank 0 serves the store at " + meeting.where;
   return meeting;
 }
 

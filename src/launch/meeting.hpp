@@ -2,11 +2,15 @@
 // What the processes of a job over several hosts know before they meet: who they are, and where.
 #pragma once
 
+#include <optional>
+#include <span>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "base/descriptor.hpp"
 #include "launch/caller.hpp"
+#include "launch/cluster.hpp"
 #include "launch/environment.hpp"
 
 namespace tutti::launch {
@@ -23,5 +27,18 @@ struct Meeting {
 
 /// By TUTTI_RANK and the others. Throws Error (system) when rank 0 cannot serve.
 Meeting by_hand(const Environment& environment);
+
+/// Through the launcher of a cluster, which carries rank 0's addresses and a fresh secret to all. Throws Error.
+Meeting by_cluster(Cluster& cluster, Deadline& deadline);
+
+/// The text that is carried: the secret and rank 0's addresses, as many as fit.
+std::string write_invitation(const Secret& secret, std::span<const transport::tcp::Address> addresses,
+                             std::size_t longest);
+struct Invitation {
+  Secret secret;
+  std::vector<transport::tcp::Address> addresses;
+};
+/// Nothing when it makes no sense.
+std::optional<Invitation> read_invitation(std::string_view text);
 
 }  // namespace tutti::launch

@@ -45,11 +45,12 @@ Member join(const Patience& patience) {
   const std::optional<Environment> environment = read_environment();
   auto state = std::make_unique<Membership>();
   if (!environment) {
-    state->join_nobody();
+    state->join_cluster(patience);
   } else if (const auto* launcher = std::get_if<Address>(&environment->store)) {
     state->join_launcher(*environment, *launcher, patience);
   } else {
-    state->join_hosts(by_hand(*environment), patience);
+    Deadline deadline(limited(patience));
+    state->join_hosts(by_hand(*environment), deadline);
   }
   return Member(std::move(state));
 }

@@ -55,10 +55,27 @@ void Membership::enter() {
   entered_ = true;
 }
 
-void Membership::join_nobody() {
+Patience limited(Patience patience) {
+  if (patience.timeout.count() <= 0) patience.timeout = longest_meeting;
+  return patience;
+}
+
+void Membership::join_cluster(const Patience& patience) {
+  std::unique_ptr<Cluster> cluster = find_pmi();
+  if (!cluster) cluster = find_pmix();
+  if (!cluster) return join_nobody("none: a world of one");
+  // A shell that a launcher started may run one program after the other: alone none needs the launcher.
+  if (cluster->size() == 1) return join_nobody(cluster->name() + "; a world of one");
+  Deadline deadline(limited(patience));
+  Meeting meeting = by_cluster(*cluster, deadline);
+  cluster.reset();
+  join_hosts(std::move(meeting), deadline);
+}
+
+void Membership::join_nobody(std::string why) {
   job = random_job();
   secret = random_secret();
-  launcher = "none: a world of one";
+  launcher = std::move(why);
   cores = host::usable_cores().usable;
   segment = host::Segment::local(1, job);
   enter();
@@ -95,10 +112,7 @@ void Membership::join_launcher(const Environment& environment, const Address& ad
   joined_ = true;
 }
 
-void Membership::join_hosts(Meeting meeting, const Patience& patience) {
-  Patience limited = patience;
-  if (limited.timeout.count() <= 0) limited.timeout = longest_meeting;
-  Deadline deadline(limited);
+void Membership::join_hosts(Meeting meeting, Deadline& deadline) {
   rank = meeting.rank;
   secret = meeting.secret;
   launcher = meeting.launcher;

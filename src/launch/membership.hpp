@@ -18,18 +18,21 @@
 
 namespace tutti::launch {
 
+/// The patience of who joins a job over several hosts: it has a limit.
+Patience limited(Patience patience);
+
 struct Membership {
   Membership();
   Membership(const Membership&) = delete;
   Membership& operator=(const Membership&) = delete;
   ~Membership();
 
-  /// A world of one.
-  void join_nobody();
+  /// The job of a cluster's launcher, where there is one; else a world of one.
+  void join_cluster(const Patience& patience);
   /// The job of a launcher of ours, which serves the rendezvous on this host.
   void join_launcher(const Environment& environment, const Address& launcher, const Patience& patience);
   /// A job over several hosts, whose rank 0 serves it.
-  void join_hosts(Meeting meeting, const Patience& patience);
+  void join_hosts(Meeting meeting, Deadline& deadline);
   void leave();
 
   Rank rank = 0;
@@ -47,6 +50,7 @@ struct Membership {
   std::unique_ptr<TcpStore> store;  ///< Of rank 0, in a job over several hosts.
 
  private:
+  void join_nobody(std::string why);
   Roster hear_roster(Deadline& deadline);
   void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);
   void enter();

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A program for the launcher's tests. Its arguments are steps, done in order: `verb`, `verb=text`; `2/verb=text` is for
-// rank 2 alone. It ends with status 5 when a step throws, after printing why.
+// A program for tests of launching. Its arguments are steps, done in order: `verb`, `verb=text`; `2/verb=text` is for
+// rank 2 alone, whose number is TUTTI_RANK's until it has joined. It ends with status 5 when a step throws, after
+// printing why.
 #include <fcntl.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <csignal>
 #include <cstdio>
 #include <cstdlib>
@@ -12,7 +14,9 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "base/hash.hpp"
 #include "launch/member.hpp"
 
@@ -21,6 +25,7 @@ namespace {
 using namespace tutti;
 
 std::optional<launch::Member> member;
+launch::Patience patience;
 
 void sleep_for(const std::string& seconds) {
   const double time = std::strtod(seconds.c_str(), nullptr);
@@ -51,6 +56,7 @@ void put(const std::string& text) {
 
 void get(const std::string& key) {
   launch::Patience patience;
+  // Some tests ask for what never comes.
   if (key.starts_with("missing")) patience.timeout = std::chrono::milliseconds(50);
   const auto value = member->get(key, patience);
   std::printf("%s\n", std::string(reinterpret_cast<const char*>(value.data()), value.size()).c_str());
@@ -72,6 +78,49 @@ void chatter(const std::string& lines) {
   }
 }
 
+void print_hosts(const std::string&) {
+  std::string text;
+  for (const Rank host : member->hosts()) text += " " + std::to_string(host);
+  std::printf("rank %d: job %016llx, hosts%s, segment of %d\n", member->rank(),
+              static_cast<unsigned long long>(member->job()), text.c_str(), member->segment()->size());
+}
+
+void meet(const std::string& name) {
+  const std::string mine = name + "-" + std::to_string(member->rank());
+  member->put(mine, {});
+  for (Rank rank = 0; rank < member->size(); ++rank) member->get(name + "-" + std::to_string(rank));
+}
+
+/// Writes into this rank's place of the segment, and reads what the neighbours wrote into theirs.
+void read_neighbors(const std::string&) {
+  std::vector<Rank> neighbors;
+  for (Rank rank = 0; rank < member->size(); ++rank)
+    if (member->hosts()[static_cast<std::size_t>(rank)] == member->hosts()[static_cast<std::size_t>(member->rank())])
+      neighbors.push_back(rank);
+  const auto place = static_cast<Rank>(std::ranges::find(neighbors, member->rank()) - neighbors.begin());
+  auto& segment = *member->segment();
+  // The meeting orders what is written before it and what is read after it.
+  segment.process(place).last.sequence.store(1000 + static_cast<std::uint64_t>(member->rank()),
+                                             std::memory_order_relaxed);
+  meet("written");
+  std::string text;
+  for (Rank i = 0; i < static_cast<Rank>(neighbors.size()); ++i) {
+    const bool alive = segment.probe(i) == host::Life::alive;
+    text += " " + std::to_string(segment.process(i).last.sequence.load(std::memory_order_relaxed)) + (alive ? "" : "!");
+  }
+  std::printf("rank %d reads%s\n", member->rank(), text.c_str());
+  meet("read");
+}
+
+void wait_until(const std::string& seconds) {
+  const double left = std::strtod(seconds.c_str(), nullptr) - static_cast<double>(base::now()) / 1e9;
+  if (left > 0) sleep_for(std::to_string(left));
+}
+
+void print_time(const std::string& what) {
+  std::printf("%s %.6f\n", what.c_str(), static_cast<double>(base::now()) / 1e9);
+}
+
 void fork_and_hold(const std::string& seconds) {
   if (fork() != 0) return;
   sleep_for(seconds);
@@ -79,10 +128,19 @@ void fork_and_hold(const std::string& seconds) {
 }
 
 const std::map<std::string_view, void (*)(const std::string&)> verbs{
-    {"join", [](const std::string&) { member.emplace(launch::join()); }},
+    {"join", [](const std::string&) { member.emplace(launch::join(patience)); }},
     {"leave", [](const std::string&) { member->leave(); }},
     {"say", [](const std::string& text) { std::printf("%s\n", text.c_str()); }},
     {"who", [](const std::string&) { std::printf("%d of %d\n", member->rank(), member->size()); }},
+    {"hosts", print_hosts},
+    {"launcher", [](const std::string&) { std::printf("%s\n", member->launcher().c_str()); }},
+    {"cores", [](const std::string&) { std::printf("%d cores\n", member->cores()); }},
+    {"meet", meet},
+    {"neighbors", read_neighbors},
+    {"time", print_time},
+    {"until", wait_until},
+    {"patience",
+     [](const std::string& seconds) { patience.timeout = std::chrono::seconds(std::atoi(seconds.c_str())); }},
     {"sleep", sleep_for},
     {"exit", [](const std::string& code) { std::fflush(nullptr), _exit(std::atoi(code.c_str())); }},
     {"kill", [](const std::string& number) { kill(getpid(), std::atoi(number.c_str())); }},
@@ -99,11 +157,12 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
 };
 
 int run(int count, char** arguments) {
-  const char* rank = std::getenv("TUTTI_RANK");
+  const char* told = std::getenv("TUTTI_RANK");
   for (int i = 1; i < count; ++i) {
     std::string_view step = arguments[i];
     if (const std::size_t slash = step.find('/'); slash != step.npos && slash < step.find('=')) {
-      if (rank == nullptr || step.substr(0, slash) != rank) continue;
+      const std::string rank = member ? std::to_string(member->rank()) : told == nullptr ? "" : told;
+      if (step.substr(0, slash) != rank) continue;
       step.remove_prefix(slash + 1);
     }
     const std::size_t end = std::min(step.find('='), step.size());

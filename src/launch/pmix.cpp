@@ -1,0 +1,196 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// PMIx, whose library is opened at run time: what is declared here is the same in its versions 2 to 6.
+#include <dlfcn.h>
+#include <link.h>
+#include <unistd.h>
+
+#include <array>
+#include <cstdint>
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <sstream>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "launch/cluster.hpp"
+#include "launch/message.hpp"
+
+namespace tutti::launch {
+
+namespace {
+
+constexpr char library[] = "libpmix.so.2", key[] = "tutti.store", job_size[] = "pmix.job.size";
+
+/// pmix_proc_t
+struct Proc {
+  std::array<char, 256> job{};
+  std::uint32_t rank = 0;
+};
+/// pmix_value_t: the union is larger in some versions, never smaller, and what it holds starts here.
+struct Value {
+  std::uint16_t type = 0;
+  alignas(8) union {
+    const char* string;
+    std::uint32_t number;
+    std::array<std::byte, 48> rest;
+  } data{.rest = {}};
+};
+static_assert(offsetof(Value, data) == 8);
+
+constexpr std::uint16_t is_string = 3, is_uint32 = 14;
+constexpr std::uint8_t for_all = 3;                 // PMIX_GLOBAL
+constexpr std::uint32_t any_rank = UINT32_MAX - 1;  // PMIX_RANK_WILDCARD
+constexpr int success = 0;
+
+struct Functions {
+  int (*init)(Proc*, void*, std::size_t);
+  int (*get)(const Proc*, const char*, const void*, std::size_t, Value**);
+  int (*put)(std::uint8_t, const char*, Value*);
+  int (*commit)();
+  int (*fence)(const Proc*, std::size_t, const void*, std::size_t);
+  int (*finalize)(const void*, std::size_t);
+  const char* (*error_string)(int);
+};
+
+/// The libpmix that a process has loaded; empty when it has none, or is none of ours.
+std::string library_of(pid_t process) {
+  std::ifstream maps("/proc/" + std::to_string(process) + "/maps");
+  for (std::string line; std::getline(maps, line);)
+    if (const std::size_t path = line.find('/'); path != line.npos && line.find("/libpmix.so", path) != line.npos)
+      return line.substr(path);
+  return {};
+}
+
+/// 0 when it cannot be known.
+pid_t parent_of(pid_t process) {
+  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
+  std::string text;
+  std::getline(status, text);
+  // The name stands in parentheses and may hold anything, so the last one counts.
+  const std::size_t name_end = text.rfind(") ");
+  if (name_end == text.npos) return 0;
+  std::istringstream rest(text.substr(name_end + 2));
+  char state = 0;
+  pid_t parent = 0;
+  rest >> state >> parent;
+  return parent;
+}
+
+struct Found {
+  void* handle = nullptr;
+  std::string why;
+};
+
+/// The copy that this process has, else the launcher's, else the system's: another release may not understand the
+/// launcher's.
+Found open_library() {
+  if (void* handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD)) return {handle, "the library that is loaded already"};
+  for (pid_t process = getppid(); process > 1; process = parent_of(process)) {
+    const std::string path = library_of(process);
+    if (path.empty()) continue;
+    if (void* handle = dlopen(path.c_str(), RTLD_NOW | RTLD_LOCAL))
+      return {handle, path + ", the launcher's own (process " + std::to_string(process) + ")"};
+  }
+  if (void* handle = dlopen(library, RTLD_NOW | RTLD_LOCAL)) return {handle, library};
+  const char* reason = dlerror();
+  throw Error(Cause::system,
+              std::string("PMIX_NAMESPACE is set, so a launcher offers PMIx, but libpmix cannot be opened: ") +
+                  (reason == nullptr ? "it is not there" : reason) +
+                  "; put its folder into LD_LIBRARY_PATH, or set TUTTI_RANK and the others by hand (docs/launch.md)");
+}
+
+Functions functions_of(void* handle) {
+  const auto find = [handle](const char* name, auto& function) {
+    void* const symbol = dlsym(handle, name);
+    if (symbol == nullptr) throw Error(Cause::system, std::string("libpmix has no ") + name);
+    function = reinterpret_cast<std::remove_reference_t<decltype(function)>>(symbol);
+  };
+  Functions made{};
+  find("PMIx_Init", made.init);
+  find("PMIx_Get", made.get);
+  find("PMIx_Put", made.put);
+  find("PMIx_Commit", made.commit);
+  find("PMIx_Fence", made.fence);
+  find("PMIx_Finalize", made.finalize);
+  find("PMIx_Error_string", made.error_string);
+  return made;
+}
+
+class Pmix final : public Cluster {
+ public:
+  explicit Pmix(const Found& found) : pmix_(functions_of(found.handle)) {
+    check(pmix_.init(&self_, nullptr, 0), "PMIx_Init");
+    Proc job = self_;
+    job.rank = any_rank;
+    const Value& size = get(job, job_size, is_uint32);
+    if (size.data.number > most_ranks || self_.rank >= size.data.number)
+      throw Error(Cause::system, "the launcher (PMIx) says that this is rank " + std::to_string(self_.rank) + " of " +
+                                     std::to_string(size.data.number) + "; Tutti takes up to " +
+                                     std::to_string(most_ranks) + " ranks");
+    rank_ = static_cast<Rank>(self_.rank);
+    size_ = static_cast<int>(size.data.number);
+    name_ = "mpirun, by PMIx (PMIX_NAMESPACE is set; " + found.why + ")";
+  }
+  ~Pmix() override {
+    if (!has_mpi()) pmix_.finalize(nullptr, 0);
+  }
+  Pmix(const Pmix&) = delete;
+  Pmix& operator=(const Pmix&) = delete;
+
+  std::size_t longest() const override { return 4096; }
+  std::string share(const std::string& text, Deadline&) override {
+    if (rank_ == 0) {
+      Value value;
+      value.type = is_string;
+      value.data.string = text.c_str();
+      check(pmix_.put(for_all, key, &value), "PMIx_Put");
+      check(pmix_.commit(), "PMIx_Commit");
+    }
+    check(pmix_.fence(nullptr, 0, nullptr, 0), "PMIx_Fence");
+    if (rank_ == 0) return text;
+    Proc first = self_;
+    first.rank = 0;
+    return get(first, key, is_string).data.string;
+  }
+
+ private:
+  /// What is got is a few bytes and stays: releasing it takes more of the library than we use.
+  const Value& get(const Proc& whose, const char* name, std::uint16_t type) const {
+    Value* value = nullptr;
+    const std::string what = std::string("PMIx_Get of ") + name;
+    check(pmix_.get(&whose, name, nullptr, 0, &value), what);
+    if (value == nullptr || value->type != type)
+      throw Error(Cause::system, "the launcher's answer to " + what + " is of another type");
+    return *value;
+  }
+
+  void check(int status, const std::string& what) const {
+    if (status == success) return;
+    throw Error(Cause::system, what + " failed: " + pmix_.error_string(status) +
+                                   "; start the program with mpirun or srun, or unset PMIX_NAMESPACE to run it alone");
+  }
+
+  Functions pmix_;
+  Proc self_;
+};
+
+}  // namespace
+
+std::unique_ptr<Cluster> find_pmix() {
+  if (std::getenv("PMIX_NAMESPACE") == nullptr) return nullptr;
+  return std::make_unique<Pmix>(open_library());
+}
+
+bool has_mpi() {
+  const auto is_mpi = [](dl_phdr_info* info, std::size_t, void*) {
+    const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
+    const std::string_view file = path.substr(path.rfind('/') + 1);
+    return file.starts_with("libmpi.so") || file.starts_with("libmpi_abi.so") || file.starts_with("libmpich.so") ? 1
+                                                                                                                 : 0;
+  };
+  return dl_iterate_phdr(is_mpi, nullptr) != 0;
+}
+
+}  // namespace tutti::launch

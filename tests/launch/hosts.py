@@ -1,0 +1,72 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of tests/launcher/probe.cpp over several hosts, started by hand: what each rank printed, and how it ended."""
+
+import os
+import pathlib
+import secrets
+import signal
+import subprocess
+import sys
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/lab"), str(ROOT / "tests/mpi")]
+
+from lab import address  # noqa: E402 - found above
+
+PROBE = str(pathlib.Path(os.environ["TUTTI_BUILD"]) / "bin/launcher_probe")
+PORT = 29500
+PATIENCE = 60
+
+
+class Job:
+    """Ranks on hosts of a lab; rank i is on places[i]."""
+
+    def __init__(self, lab, places, store="", secret=""):
+        self.lab, self.places = lab, places
+        self.store = store or f"tcp:{address(places[0])}:{PORT}"
+        self.secret = secret or secrets.token_hex(16)
+        self.running = {}
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        for rank in self.running:  # what waits here is not the rank itself
+            self.lab.signal(self.places[rank], signal.SIGKILL)
+        for process in self.running.values():
+            process.communicate(timeout=PATIENCE)
+
+    def start(self, rank, *steps, **variables):
+        """One rank, with steps of the probe."""
+        told = {"TUTTI_RANK": rank, "TUTTI_SIZE": len(self.places), "TUTTI_STORE": self.store}
+        told.update({"TUTTI_SECRET": self.secret, **variables})
+        command = ["env", *(f"{name}={value}" for name, value in told.items() if value is not None), PROBE, *steps]
+        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        self.running[rank] = self.lab.popen(self.places[rank], command, **pipes)
+        return self.running[rank]
+
+    def start_all(self, *steps, **variables):
+        for rank in range(len(self.places)):
+            self.start(rank, *steps, **variables)
+        return self
+
+    def end(self, rank):
+        """(status, output, errors) of a rank that ends by itself."""
+        process = self.running.pop(rank)
+        out, err = process.communicate(timeout=PATIENCE)
+        return process.returncode, out, err
+
+    def succeed(self):
+        """What all ranks printed; they have to end well."""
+        printed = []
+        for rank in sorted(self.running):
+            status, out, err = self.end(rank)
+            assert status == 0, f"rank {rank} ended with {status}: {out}{err}"
+            printed.append(out)
+        return printed
+
+    def fail(self, rank):
+        """What a rank complained about."""
+        status, out, err = self.end(rank)
+        assert status == 5, f"rank {rank} ended with {status}: {out}{err}"
+        return err
