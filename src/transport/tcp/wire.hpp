@@ -74,11 +74,8 @@ struct Challenge {
 struct Answer {
   base::Digest proof{};
 };
-/// Answerer to caller: from now on there are headers, or nothing.
-enum class Verdict : std::uint32_t {
-  welcome = 0x434c4557,
-  busy = 0x59535542,  ///< The answerer is calling the caller: that connection will be used.
-};
+/// Answerer to caller: from now on there are headers. Whoever is not welcome is hung up on.
+inline constexpr std::uint32_t welcome = 0x434c4557;
 static_assert(sizeof(Hello) == 40 && sizeof(Challenge) == 32 && sizeof(Answer) == 16);
 
 /// The proofs differ by who makes them: nobody can answer with what he was sent.
