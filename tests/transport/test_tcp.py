@@ -12,7 +12,7 @@ import threading
 import time
 
 import pytest
-from lab import Lab, address
+from lab import Lab, address, address6
 
 PROGRAM = pathlib.Path(os.environ["TUTTI_BUILD"]) / "bin/tcp_program"
 PATIENCE = 60
@@ -208,3 +208,54 @@ def test_lost_packets_are_no_death(loss):
             expect_right(*pair, message)
         one.end()
         other.end()
+
+
+def drop(lab, host, what):
+    """A firewall on a host: what arrives and is like this goes nowhere."""
+    rules = f"table inet wall {{\nchain in {{\ntype filter hook input priority 0;\n{what} drop\n}}\n}}\n"
+    done = lab.call(host, ["nft", "-f", "-"], input=rules)
+    assert done.returncode == 0, done.stderr
+
+
+def expect_connected(*sides):
+    for side, peer in sides:
+        side.tell("connected", peer)
+    for side, peer in sides:
+        side.expect("connected", peer, within=2)
+
+
+DROPPED = PORT + 1
+GOOD = [own(2), f"tcp:[{address6(2)}]:{PORT}"]
+BAD = {
+    "nobody has it": f"tcp:{address(99)}:{PORT}",
+    "packets are swallowed": f"tcp:{address(2)}:{DROPPED}",
+    "packets are swallowed over IPv6": f"tcp:[{address6(2)}]:{DROPPED}",
+    "nobody listens": f"tcp:{address(2)}:1",
+    "no way": "tcp:192.0.2.1:5",
+    "another program": f"tcp:{address(1)}:{PORT}",  # the caller itself, who is not whom it calls
+}
+
+
+@pytest.mark.parametrize("good", GOOD, ids=["IPv4", "IPv6"])
+@pytest.mark.parametrize("bad", [[one] for one in BAD.values()] + [list(BAD.values())], ids=[*BAD, "all of them"])
+def test_a_bad_address_costs_little(bad, good):
+    with Lab(hosts=2) as lab:
+        drop(lab, 2, f"tcp dport {DROPPED}")
+        everybody = [own(1), " ".join([*bad, good])]
+        one = Rank(lab, 1, own(1), 0, everybody)
+        other = Rank(lab, 2, " ".join(GOOD), 1, everybody)
+        one.tell("call", 1)
+        expect_connected((one, 1), (other, 0))
+        send(one, other, 1, 1, 100_000)
+        expect_right(one, other, 1)
+
+
+@pytest.mark.parametrize("host", [1, 2])
+def test_two_that_call_each_other_meet_though_one_cannot_get_through(host):
+    with ranks(2) as (lab, (one, other)):
+        drop(lab, host, "tcp flags & (syn | ack) == syn")
+        one.tell("call", 1)
+        other.tell("call", 0)
+        expect_connected((one, 1), (other, 0))
+        send(one, other, 1, 1, 100_000)
+        expect_right(one, other, 1)

@@ -158,7 +158,7 @@ bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& byte
 
 /// What has no bytes behind is heard at once.
 bool Link::begin(Peer from, Hearer& hearer) {
-  if (!header_.good()) return false;
+  if (!header_.good(eager)) return false;
   if (header_.word == Word::data) return hearer.expects(from, header_);
   return header_.follows() > 0 || hearer.hear(from, header_, nullptr);
 }

@@ -25,10 +25,16 @@ constexpr double sample = 250;
 
 constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
 
-/// Small messages leave at once.
-void hurry(int socket, int family) {
-  const int yes = 1;
-  if (family != AF_UNIX) setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+/// Small messages leave at once; and of who is silent for long the system asks whether it is there, until there is more
+/// to say than greetings.
+void prepare(int socket, int family) {
+  if (family == AF_UNIX) return;
+  const int yes = 1, seconds = 1, times = 4;
+  setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);
+  setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
 Error failed(const Address& address, const char* what) {
@@ -124,21 +130,24 @@ base::Descriptor begin_call(const Address& address) {
   const int family = address.system()->sa_family;
   base::Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
   if (!made) return made;
-  hurry(made.get(), family);
+  prepare(made.get(), family);
   if (connect(made.get(), address.system(), address.length()) != 0 && errno != EINPROGRESS && errno != EINTR)
     made.reset();
   return made;
 }
 
-bool got_through(int socket) {
+Reach reach_of(int socket) {
   int error = 0;
   socklen_t length = sizeof error;
-  return getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) == 0 && error == 0;
+  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0) return Reach::failed;
+  sockaddr_storage peer{};
+  length = sizeof peer;
+  return getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &length) == 0 ? Reach::through : Reach::calling;
 }
 
 base::Descriptor accept_from(int listener) {
   base::Descriptor made(accept4(listener, nullptr, nullptr, SOCK_NONBLOCK | SOCK_CLOEXEC));
-  if (made) hurry(made.get(), Address::of(made.get()).system()->sa_family);
+  if (made) prepare(made.get(), Address::of(made.get()).system()->sa_family);
   return made;
 }
 

@@ -38,8 +38,9 @@ std::vector<Address> parse_all(std::string_view text);
 base::Descriptor listen_at(const Address& address);
 /// A socket that is connecting, or connected; empty when it was refused at once.
 base::Descriptor begin_call(const Address& address);
-/// Whether the call got through; false with the reason gone when it did not.
-bool got_through(int socket);
+/// How far a call is.
+enum class Reach { calling, through, failed };
+Reach reach_of(int socket);
 /// The next caller; empty when there is none.
 base::Descriptor accept_from(int listener);
 

@@ -11,9 +11,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
-#include "base/log.hpp"
-#include "transport/matching.hpp"
-#include "transport/names.hpp"
+#include "transport/rendezvous.hpp"
 #include "transport/tcp/door.hpp"
 #include "transport/tcp/events.hpp"
 #include "transport/tcp/link.hpp"
@@ -32,7 +30,7 @@ constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 constexpr std::uint64_t stalled = 5'000'000;
 constexpr std::uint64_t door_event = ~std::uint64_t{0}, tick_event = door_event - 1;
 
-class Network final : public Tcp, private Hearer {
+class Network final : public Tcp, private Hearer, private Channel {
  public:
   explicit Network(Options options);
 
@@ -48,7 +46,7 @@ class Network final : public Tcp, private Hearer {
 
   void send(Transfer& transfer) override;
   void recv(Transfer& transfer) override;
-  std::optional<Arrival> look(const Tag& tag) override { return matching_.look(tag); }
+  std::optional<Arrival> look(const Tag& tag) override { return rendezvous_.look(tag); }
   void cancel(Transfer& transfer) override;
   bool progress() override;
   void peer_lost(Peer peer) override;
@@ -59,35 +57,27 @@ class Network final : public Tcp, private Hearer {
     Link link;
     std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
     std::uint64_t owed = 0;          ///< What this one has taken and not told.
-    bool lost = false, called = false, full = false;
+    bool called = false, full = false;
     bool heard = false;  ///< since the last tick
     Pulse pulse;
   };
-  /// A large message that is wanted.
-  struct Pull {
-    Transfer* transfer = nullptr;  ///< nullptr: cancelled; its bytes come all the same, and go nowhere.
-    Peer peer = -1;
-    std::uint64_t handle = 0, size = 0;
-    Tag tag;
-    bool asked = false;
-  };
-
   Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
   const Line& line(Peer peer) const { return lines_[static_cast<std::size_t>(peer)]; }
 
   bool hear(Peer from, const Header& header, const std::byte* bytes) override;
   bool expects(Peer from, const Header& header) override;
   std::byte* place(const Header& header) override;
-  void finished(const Header& header) override;
+  void finished(const Header& header) override { rendezvous_.finish(header.place); }
+
+  void post(Peer to, const Header& header, std::span<const std::byte> bytes) override;
+  void want(std::uint64_t place, const Pull& pull) override;
+  void give(Transfer& transfer, std::uint64_t place) override;
+  bool abandon(std::uint64_t, const Pull&) override { return true; }
+  void over(std::uint64_t place, const Pull& pull) override;
+  void taken(Peer from, std::uint64_t size) override;
 
   void put(Peer to, const Header& header, std::span<const std::byte> bytes = {}, Transfer* owner = nullptr);
-  void arrive(Peer from, const Header& header, const std::byte* bytes);
-  void complete(Transfer& receive, Message& message);
-  void discard(Message& message);
-  void taken(Message& message);
   void ask();
-  void give(Peer to, const Header& header);
-  void withdraw(Peer from, const Header& header);
   void enter(Peer peer, base::Descriptor socket);
   void serve(Peer peer, std::uint32_t events);
   void watch(Peer peer);
@@ -103,10 +93,8 @@ class Network final : public Tcp, private Hearer {
   Door door_;
   std::vector<Line> lines_;
   std::vector<Peer> broken_;  // whose connections have ended; they are lost when nobody is inside them
-  Matching matching_;
-  Names<Transfer*> announced_;
-  Names<Pull> pulls_;
-  std::deque<std::uint64_t> waiting_;  // pulls that have not been asked for, in order
+  Rendezvous rendezvous_;
+  std::deque<std::uint64_t> waiting_;  // places that have not been asked for, in order
   int flowing_ = 0;
   std::uint64_t flowed_ = 0, ticked_ = 0;
   std::vector<std::byte> buffer_;
@@ -117,10 +105,11 @@ Network::Network(Options options)
       options_(std::move(options)),
       ticker_(std::clamp<std::uint64_t>(options_.lost_after / 10, 1, longest_tick)),
       door_(options_.identity, options_.patience,
-            {.wants = [this](Peer peer) { return !line(peer).lost && !line(peer).link.is_open(); },
+            {.wants = [this](Peer peer) { return !rendezvous_.is_lost(peer) && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
              .fail = [this](Peer peer) { broken_.push_back(peer); }}),
       lines_(static_cast<std::size_t>(options_.identity.size)),
+      rendezvous_(*this, lines_.size()),
       buffer_(64 << 10) {
   for (const std::string& address : options_.listen) door_.listen(address);
   events_.add(door_.descriptor(), EPOLLIN, door_event);
@@ -153,7 +142,7 @@ void Network::watch(Peer peer) {
 }
 
 bool Network::drained() const {
-  return std::ranges::all_of(lines_, [](const Line& one) { return one.lost || one.link.idle(); });
+  return std::ranges::all_of(lines_, [](const Line& one) { return one.link.idle(); });
 }
 
 /// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
@@ -171,135 +160,59 @@ void Network::drain(std::uint64_t nanoseconds) {
 }
 
 void Network::put(Peer to, const Header& header, std::span<const std::byte> bytes, Transfer* owner) {
-  if (to == me_) {
-    hear(me_, header, bytes.data());
-    return;
-  }
-  Line& one = line(to);
-  if (one.lost) {
-    if (owner != nullptr) owner->state = State::lost;
-    return;
-  }
   call(to);
-  if (!one.link.put(header, bytes, owner)) broken_.push_back(to);
+  if (!line(to).link.put(header, bytes, owner)) broken_.push_back(to);
   watch(to);
 }
 
+void Network::post(Peer to, const Header& header, std::span<const std::byte> bytes) {
+  if (to == me_)
+    hear(me_, header, bytes.data());
+  else
+    put(to, header, bytes);
+}
+
 void Network::send(Transfer& transfer) {
-  transfer.state = State::pending;
-  transfer.link = nullptr;
-  Line& one = line(transfer.peer);
-  if (one.lost) {
-    transfer.state = State::lost;
-    return;
-  }
+  const bool near = transfer.peer == me_;
+  std::uint64_t& room_left = line(transfer.peer).room;
   const std::uint64_t cost = transfer.size + sizeof(Header);
-  const bool small = transfer.size <= eager && (cost <= one.room || transfer.peer == me_);
-  Header header = header_of(small ? Word::bytes : Word::announce, transfer.tag);
-  header.size = transfer.size;
-  header.signature = transfer.signature;
-  if (small) {
-    if (transfer.peer != me_) one.room -= cost;
-    transfer.state = State::done;
-    put(transfer.peer, header, {transfer.data, transfer.size});
-  } else {
-    header.handle = announced_.add(&transfer);
-    transfer.link = as_link(header.handle);
-    put(transfer.peer, header);
-  }
+  const bool small = transfer.size <= eager && (near || cost <= room_left);
+  if (small && !near) room_left -= cost;
+  rendezvous_.send(transfer, small);
   bury();
 }
 
 void Network::recv(Transfer& transfer) {
-  transfer.state = State::pending;
-  transfer.link = nullptr;
-  if (Message* message = matching_.expect(transfer)) {
-    complete(transfer, *message);
-  } else if (line(transfer.peer).lost) {
-    matching_.withdraw(transfer);
-    transfer.state = State::lost;
-  }
+  rendezvous_.recv(transfer);
   bury();
 }
 
 bool Network::hear(Peer from, const Header& header, const std::byte* bytes) {
-  switch (header.word) {
-    case Word::bytes:
-    case Word::announce:
-      arrive(from, header, bytes);
-      return true;
-    case Word::ready:
-      give(from, header);
-      return true;
-    case Word::dropped:
-      if (Transfer** found = announced_.find(header.handle); found != nullptr && (*found)->peer == from) {
-        (*found)->state = State::done;
-        announced_.remove(header.handle);
-      }
-      return true;
-    case Word::withdrawn:
-      withdraw(from, header);
-      return true;
-    case Word::credit:
-      line(from).room = std::min(room, line(from).room + std::min(header.size, room));
-      return true;
-    case Word::beat:
-      return true;
-    case Word::data:
-      break;
-  }
-  return false;
+  if (header.word == Word::beat) return true;
+  if (header.word != Word::credit) return rendezvous_.hear(from, header, bytes);
+  line(from).room = std::min(room, line(from).room + std::min(header.size, room));
+  return true;
 }
 
-void Network::arrive(Peer from, const Header& header, const std::byte* bytes) {
-  Message& message = matching_.obtain();
-  message.peer = from;
-  message.tag = header.tag();
-  message.signature = header.signature;
-  message.size = header.size;
-  message.announced = header.word == Word::announce;
-  message.handle = header.handle;
-  if (!message.announced) message.bytes.assign(bytes, bytes + header.size);
-  if (Transfer* receive = matching_.find(from, message.tag))
-    complete(*receive, message);
-  else if (!matching_.keep(message))
-    discard(message);
+/// Its sender may send others in its place.
+void Network::taken(Peer from, std::uint64_t size) {
+  if (from == me_) return;
+  Line& one = line(from);
+  one.owed += size + sizeof(Header);
+  if (one.owed < told_at || rendezvous_.is_lost(from)) return;
+  Header header = header_of(Word::credit, {});
+  header.size = std::exchange(one.owed, 0);
+  put(from, header);
 }
 
-void Network::complete(Transfer& receive, Message& message) {
-  if (!accepts(receive, message.size, message.signature)) return discard(message);
-  if (!message.announced) {
-    if (message.size != 0) std::memcpy(receive.data, message.bytes.data(), static_cast<std::size_t>(message.size));
-    receive.state = State::done;
-    return taken(message);
-  }
-  const std::uint64_t place = pulls_.add(
-      {.transfer = &receive, .peer = message.peer, .handle = message.handle, .size = message.size, .tag = message.tag});
-  receive.link = as_link(place);
+void Network::want(std::uint64_t place, const Pull&) {
   waiting_.push_back(place);
-  matching_.recycle(message);
   ask();
 }
 
-void Network::discard(Message& message) {
-  if (message.announced) {
-    Header header = header_of(Word::dropped, message.tag);
-    header.handle = message.handle;
-    put(message.peer, header);
-  }
-  taken(message);
-}
-
-/// A message is no longer here: its sender may send others in its place.
-void Network::taken(Message& message) {
-  Line& one = line(message.peer);
-  if (!message.announced && message.peer != me_) one.owed += message.size + sizeof(Header);
-  const bool tell = one.owed >= told_at;
-  Header header = header_of(Word::credit, {});
-  if (tell) header.size = std::exchange(one.owed, 0);
-  const Peer peer = message.peer;
-  matching_.recycle(message);
-  if (tell) put(peer, header);
+void Network::over(std::uint64_t, const Pull& pull) {
+  if (pull.asked) --flowing_;
+  ask();
 }
 
 /// Lets the next large messages come, as long as there are few.
@@ -309,93 +222,41 @@ void Network::ask() {
     if (flowing_ >= options_.flows && !late) return;
     const std::uint64_t place = waiting_.front();
     waiting_.pop_front();
-    Pull* const pull = pulls_.find(place);
-    if (pull == nullptr) continue;
-    pull->asked = true;
+    if (rendezvous_.find(place) == nullptr) continue;
     ++flowing_;
     flowed_ = base::now();
-    Header header = header_of(Word::ready, pull->tag);
-    header.handle = pull->handle;
-    header.place = place;
-    put(pull->peer, header);
+    rendezvous_.ask(place);
   }
 }
 
-/// The receiver is ready: the bytes go. Of one that was cancelled it has been told, or will be.
-void Network::give(Peer to, const Header& header) {
-  Transfer** const found = announced_.find(header.handle);
-  if (found == nullptr || (*found)->peer != to) return;
-  Transfer& transfer = **found;
-  announced_.remove(header.handle);
-  transfer.link = nullptr;
-  if (to == me_) {
-    if (Pull* const pull = pulls_.find(header.place)) {
-      if (pull->transfer != nullptr && transfer.size > 0)
-        std::memcpy(pull->transfer->data, transfer.data, transfer.size);
-      transfer.state = State::done;
-      finished(header);
-    }
-    return;
+void Network::give(Transfer& transfer, std::uint64_t place) {
+  if (transfer.peer == me_) {
+    const Pull* const pull = rendezvous_.find(place);
+    if (pull != nullptr && pull->transfer != nullptr && transfer.size > 0)
+      std::memcpy(pull->transfer->data, transfer.data, transfer.size);
+    transfer.state = State::done;
+    return rendezvous_.finish(place);
   }
   Header data = header_of(Word::data, transfer.tag);
-  data.place = header.place;
+  data.place = place;
   data.size = transfer.size;
-  put(to, data, {transfer.data, transfer.size}, &transfer);
+  put(transfer.peer, data, {transfer.data, transfer.size}, &transfer);
 }
 
 bool Network::expects(Peer from, const Header& header) {
-  const Pull* const pull = pulls_.find(header.place);
+  const Pull* const pull = rendezvous_.find(header.place);
   return pull != nullptr && pull->peer == from && pull->asked && pull->size == header.size;
 }
 
 std::byte* Network::place(const Header& header) {
-  const Pull* const pull = pulls_.find(header.place);
+  const Pull* const pull = rendezvous_.find(header.place);
   return pull == nullptr || pull->transfer == nullptr ? nullptr : pull->transfer->data;
 }
 
-void Network::finished(const Header& header) {
-  Pull* const pull = pulls_.find(header.place);
-  if (pull == nullptr) return;
-  if (pull->transfer != nullptr) pull->transfer->state = State::done;
-  pulls_.remove(header.place);
-  --flowing_;
-  ask();
-}
-
-/// The sender has cancelled what it announced. A receive that waits for its bytes waits for the next message instead.
-void Network::withdraw(Peer from, const Header& header) {
-  if (Message* message = matching_.retract(from, header.tag(), header.handle)) return matching_.recycle(*message);
-  std::uint64_t place = 0;
-  Pull found;
-  pulls_.for_each([&](std::uint64_t name, const Pull& pull) {
-    if (pull.peer != from || pull.handle != header.handle) return;
-    place = name;
-    found = pull;
-  });
-  if (place == 0) return;
-  pulls_.remove(place);
-  if (found.asked) --flowing_;
-  if (found.transfer != nullptr) {
-    found.transfer->link = nullptr;
-    if (Message* message = matching_.expect_again(*found.transfer)) complete(*found.transfer, *message);
-  }
-  ask();
-}
-
 void Network::cancel(Transfer& transfer) {
-  if (transfer.state != State::pending) return;
-  transfer.state = State::cancelled;
-  const std::uint64_t handle = as_name(transfer);
-  if (Transfer** found = announced_.find(handle); found != nullptr && *found == &transfer) {
-    announced_.remove(handle);
-    Header header = header_of(Word::withdrawn, transfer.tag);
-    header.handle = handle;
-    put(transfer.peer, header);
-  } else if (Pull* pull = pulls_.find(handle); pull != nullptr && pull->transfer == &transfer) {
-    pull->transfer = nullptr;
-  } else if (!matching_.withdraw(transfer) && line(transfer.peer).link.detach(transfer)) {
-    transfer.state = State::done;  // its receiver has asked for the bytes, and gets them
-  }
+  // Otherwise its receiver has asked for the bytes, and gets them.
+  if (!rendezvous_.cancel(transfer))
+    transfer.state = line(transfer.peer).link.detach(transfer) ? State::done : State::cancelled;
   bury();
 }
 
@@ -477,31 +338,18 @@ void Network::peer_lost(Peer peer) {
 }
 
 void Network::lose(Peer peer) {
-  Line& one = line(peer);
-  if (peer == me_ || one.lost) return;
+  if (peer == me_ || rendezvous_.is_lost(peer)) return;
+  Link& link = line(peer).link;
   // What it sent before it ended is taken first.
-  while (one.link.is_open() && one.link.read(peer, *this, buffer_) && one.link.moved()) {
+  while (link.is_open() && link.read(peer, *this, buffer_) && link.moved()) {
   }
-  one.lost = true;
   door_.give_up(peer);
-  one.link.close([](Transfer& transfer) { transfer.state = State::lost; });
-  matching_.lose(peer, [this](Message& message) { matching_.recycle(message); });
-  announced_.for_each([&](std::uint64_t handle, Transfer* transfer) {
-    if (transfer->peer != peer) return;
-    transfer->state = State::lost;
-    announced_.remove(handle);
-  });
-  pulls_.for_each([&](std::uint64_t name, const Pull& pull) {
-    if (pull.peer != peer) return;
-    if (pull.transfer != nullptr) pull.transfer->state = State::lost;
-    if (pull.asked) --flowing_;
-    pulls_.remove(name);
-  });
-  ask();
+  link.close([](Transfer& transfer) { transfer.state = State::lost; });
+  rendezvous_.lose(peer);
 }
 
 void Network::forget(std::uint64_t context) {
-  matching_.forget(context, [this](Message& message) { discard(message); });
+  rendezvous_.forget(context);
   bury();
 }
 
