@@ -16,8 +16,8 @@ using tutti::Rank;
 class Inproc : public ::testing::TestWithParam<Rank> {};
 
 void run_all(Rank size, const tutti::job::InprocOptions& options, const std::vector<tutti::Count>& counts, int roots) {
-  const auto cases = tutti::matrix::cases(size, counts, roots, options.board && options.hosts.empty() && size > 1,
-                                          options.single_copy);
+  const auto cases =
+      tutti::matrix::cases(size, counts, roots, options.board && size > 1, options.single_copy, {}, options.hosts);
   ASSERT_FALSE(cases.empty());
   tutti::job::run_inproc(size, options, [&](const Group& world) {
     for (const auto& one : cases) tutti::matrix::run(world, one);

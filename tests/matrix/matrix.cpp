@@ -245,7 +245,7 @@ std::string name(const Case& the_case) {
 }
 
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
-                        std::optional<Kind> only) {
+                        std::optional<Kind> only, std::span<const Rank> hosts) {
   std::vector<Case> list;
   for (const collectives::Algorithm& algorithm : collectives::algorithms()) {
     if (only && algorithm.kind != *only) continue;
@@ -266,6 +266,7 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
             Case made{{}, &algorithm, form};
             made.problem.kind = algorithm.kind;
             made.problem.size = size;
+            made.problem.hosts.assign(hosts.begin(), hosts.end());
             if (along_edges)
               give_edges(made.problem, root);
             else

@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <functional>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -65,9 +66,10 @@ void run(const Group& group, const Case& the_case, const Hooks& hooks = {});
 void run(const Group& group, const Case& the_case, const Expected& expected, const Hooks& hooks = {});
 
 /// All cases for a group: collectives x algorithms x forms x roots x counts x in place x order of reduction.
-/// `roots`: how many roots to try (all when >= size), and one graph more;  `only`: of one collective.
+/// `roots`: how many roots to try (all when >= size), and one graph more;  `only`: of one collective; `hosts`: of each
+/// rank, if there are several.
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, bool board, bool single_copy,
-                        std::optional<Kind> only = {});
+                        std::optional<Kind> only = {}, std::span<const Rank> hosts = {});
 
 /// The same cases on buffers whose elements lie apart, each rank's in its own way.
 std::vector<Case> laid_out(std::vector<Case> cases, int layouts);

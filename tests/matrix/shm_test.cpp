@@ -20,8 +20,8 @@ void all_groups(const Group& world, const std::vector<tutti::Count>& counts, int
   const auto half = world.split(world.rank() % 2, -world.rank());
   const auto dup = world.dup();
   for (const Group& group : {world, dup, half}) {
-    const bool board = group.size() > 1 && !group.member()->channel().spans_hosts();
-    for (const auto& one : tutti::matrix::cases(group.size(), counts, roots, board, single_copy))
+    const auto hosts = group.member()->hosts();
+    for (const auto& one : tutti::matrix::cases(group.size(), counts, roots, group.size() > 1, single_copy, {}, hosts))
       tutti::matrix::run(group, one);
   }
 }
