@@ -25,6 +25,13 @@ inline Slice output_block(const Shape& shape, Rank rank) {
   return Writer::output(shape.recv_offsets[r], shape.recv_counts[r]);
 }
 
+/// The blocks of all ranks, of either kind.
+inline std::vector<Slice> every(const Shape& shape, Slice (*block)(const Shape&, Rank)) {
+  std::vector<Slice> blocks;
+  for (Rank rank = 0; rank < shape.size; ++rank) blocks.push_back(block(shape, rank));
+  return blocks;
+}
+
 /// All I contribute to gather(v), where the root alone may be in place.
 inline Slice my_input(const Shape& shape) {
   return Writer::input(0, shape.send_counts.empty() ? shape.count : shape.send_counts[0]);

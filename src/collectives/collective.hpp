@@ -56,7 +56,9 @@ struct Shape {
   /// neighbor_ forms: this rank's edges, own; and the most destinations that any rank has, agreed.
   std::span<const Edge> sources{}, destinations{};
   std::int32_t widest = 0;
-  Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board.
+  /// Each rank's host, numbered from 0 in the order of their lowest ranks; agreed; empty: all ranks share one host.
+  std::span<const Rank> hosts{};
+  Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board, on any host.
   Count large_cell = 0;  ///< Elements that fit a large cell.
   Parameters parameters{};
 };
@@ -64,6 +66,10 @@ struct Shape {
 /// What an algorithm needs beside ranks and counts; selection and tests skip it elsewhere.
 struct Needs {
   bool board = false;        ///< All ranks on one host, with cells.
+  bool hosts = false;        ///< Ranks on more than one host, of which some have several, with cells.
+  bool even_hosts = false;   ///< Equally many ranks on all hosts.
+  bool contiguous = false;   ///< The ranks of each host follow each other in the group.
+  bool in_order = false;     ///< The same, but for commutative reductions.
   bool single_copy = false;  ///< Ranks may read each other's exposed memory.
   bool commutative = false;  ///< Only for commutative reductions.
   bool power_of_two = false;
@@ -96,6 +102,7 @@ struct Problem {
   Count gap = 0;  ///< v-forms but reduce_scatter: unused elements between blocks, so that offsets are not just sums.
   std::vector<Neighbors> neighbors{};  ///< neighbor_ forms: [size]
   Lattice lattice{};                   ///< If they are a grid's: that grid.
+  std::vector<Rank> hosts{};           ///< Each rank's host, as in Shape.
   Count small_cell = 16, large_cell = 256;
   Parameters parameters{};
   bool operator==(const Problem&) const = default;
@@ -140,10 +147,11 @@ class Shapes {
  private:
   std::vector<std::vector<Count>> arrays_;
   std::vector<Neighbors> neighbors_;
+  std::vector<Rank> hosts_;
   std::vector<Shape> shapes_;
 };
 
-/// True when the algorithm may be used for this shape (board, cells, power of two, ...).
+/// True when the algorithm may be used for this shape (board, hosts, cells, power of two, ...).
 bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy);
 
 }  // namespace tutti::collectives

@@ -5,6 +5,7 @@
 #include <numeric>
 
 #include "collectives/algorithm.hpp"
+#include "collectives/hosts.hpp"
 #include "collectives/specification.hpp"
 
 namespace tutti::collectives {
@@ -65,6 +66,14 @@ bool fits(const Shape& shape, Kind kind, Count cell) {
   return !get(kind).varying && shape.count <= cell;
 }
 
+/// The ranks lie on hosts as an algorithm for several needs it.
+bool fits(const Needs& needs, const Shape& shape) {
+  const Hosts hosts(shape);
+  if (hosts.count() == 1 || hosts.count() == shape.size) return false;
+  if (needs.even_hosts && !hosts.even()) return false;
+  return !(needs.contiguous || (needs.in_order && !shape.commutative)) || hosts.contiguous();
+}
+
 }  // namespace
 
 std::span<const Collective> all() { return collectives; }
@@ -85,7 +94,9 @@ const Collective* find(std::string_view name) {
 
 bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy) {
   const Needs& needs = algorithm.needs;
-  if (needs.board && shape.small_cell <= 0) return false;
+  if ((needs.board || needs.hosts) && shape.small_cell <= 0) return false;
+  if (needs.board && !shape.hosts.empty() && std::ranges::max(shape.hosts) > 0) return false;
+  if (needs.hosts && !fits(needs, shape)) return false;
   if (needs.single_copy && !single_copy) return false;
   if (needs.commutative && !shape.commutative) return false;
   if (needs.power_of_two && !std::has_single_bit(static_cast<std::uint32_t>(shape.size))) return false;

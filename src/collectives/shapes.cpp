@@ -92,8 +92,11 @@ void add_edge_blocks(const Problem& problem, std::vector<Shape>& shapes, Keeper&
 
 }  // namespace
 
-Shapes::Shapes(const Problem& problem) : neighbors_(problem.neighbors) {
-  for (Rank rank = 0; rank < problem.size; ++rank) shapes_.push_back(common(problem, rank));
+Shapes::Shapes(const Problem& problem) : neighbors_(problem.neighbors), hosts_(problem.hosts) {
+  for (Rank rank = 0; rank < problem.size; ++rank) {
+    shapes_.push_back(common(problem, rank));
+    shapes_.back().hosts = hosts_;
+  }
   Keeper keeper(arrays_);
   if (has_neighbors(problem.kind)) add_edges(neighbors_, shapes_);
   if (has_neighbors(problem.kind) && get(problem.kind).varying)

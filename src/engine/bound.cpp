@@ -56,6 +56,10 @@ std::uint64_t cell_key(Rank owner, std::int32_t cell) {
 
 }  // namespace
 
+Rank Rows::operator()(Rank rank) const {
+  return near.empty() || rank < 0 ? rank : static_cast<Rank>(std::ranges::lower_bound(near, rank) - near.begin());
+}
+
 std::uint32_t Description::signature() const {
   std::uint64_t hash = base::combine(static_cast<std::uint64_t>(kind), static_cast<std::uint64_t>(type));
   hash = base::combine(hash, static_cast<std::uint64_t>(op) << 32 | element);
@@ -78,7 +82,8 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
 
 }  // namespace
 
-Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const ExactCall* how)
+Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const ExactCall* how,
+             std::span<const Rank> near)
     : plan(std::move(given)),
       description(says),
       signature(says.signature()),
@@ -93,11 +98,13 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   missing.resize(count);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
-  const Areas in_areas = find_areas();
+  const Rows rows{near};
+  const Rank row = rows(plan.rank);
+  const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
-  most_untold = untold_after(areas, may_have_areas(says, plan.size), plan.cells);
+  most_untold = untold_after(areas, may_have_areas(says, rows.blocks(plan.size)), plan.cells);
   for (const plan::Step& step : plan.steps)
-    if (step.verb == Verb::publish && in_areas.contains(cell_key(plan.rank, step.cell)))
+    if (step.verb == Verb::publish && in_areas.contains(cell_key(row, step.cell)))
       written.push_back(
           {step.cell, host::slots_of(static_cast<std::size_t>(step.source.offset + step.source.count) * element)});
   std::ranges::sort(written, {}, &Area::cell);
@@ -110,10 +117,10 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
     any = any || step.any;
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
-    instructions.push_back(make_ready(step, in_areas));
+    instructions.push_back(make_ready(step, in_areas, rows));
     if (step.verb == Verb::publish) next_cells = std::clamp(step.cell + 1, next_cells, most_cells_fetched);
   }
-  next_area = std::min(beginning_of_area(), most_fetched);
+  next_area = std::min(beginning_of_area(row), most_fetched);
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
   std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
@@ -128,45 +135,46 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   plain = in_order && how == nullptr && !mailbox && says.op != Op::user;
 }
 
-Bound::Areas Bound::find_areas() const {
+Bound::Areas Bound::find_areas(const Rows& rows) const {
   Areas found;
   for (const plan::Step& step : plan.steps) {
     if (static_cast<std::size_t>(step.source.count) * element <= host::small_payload) continue;
     if (step.verb == Verb::publish && step.source.buffer == plan::Buffer::shared)
-      found.insert(cell_key(plan.rank, step.cell));
+      found.insert(cell_key(rows(plan.rank), step.cell));
     else if (step.verb == Verb::await)
-      found.insert(cell_key(step.peer, step.cell));
+      found.insert(cell_key(rows(step.peer), step.cell));
   }
   return found;
 }
 
-std::int32_t Bound::area_of(const plan::Slice& slice, const Areas& in_areas) const {
-  const auto lies_in_one = [&](Rank owner) { return in_areas.contains(cell_key(owner, slice.cell)); };
+std::int32_t Bound::area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const {
+  const Rank owner = rows(slice.owner);
+  const auto lies_in_one = [&](Rank whose) { return in_areas.contains(cell_key(whose, slice.cell)); };
   if (slice.buffer != plan::Buffer::shared) return Place::no_area;
-  if (slice.owner != plan.rank) return lies_in_one(slice.owner) || lies_in_one(plan::everyone) ? 0 : Place::no_area;
-  if (!lies_in_one(slice.owner)) return Place::no_area;
+  if (slice.owner != plan.rank) return lies_in_one(owner) || lies_in_one(plan::everyone) ? 0 : Place::no_area;
+  if (!lies_in_one(owner)) return Place::no_area;
   return static_cast<std::int32_t>(std::ranges::lower_bound(written, slice.cell, {}, &Area::cell) - written.begin());
 }
 
 /// What the steps write into an area from its start on, without gaps.
-std::size_t Bound::beginning_of_area() const {
+std::size_t Bound::beginning_of_area(Rank row) const {
   std::size_t end = 0;
   for (const Instruction& step : instructions)
-    if (step.target.area == 0 && step.target.owner == plan.rank && step.target.offset <= end)
+    if (step.target.area == 0 && step.target.owner == row && step.target.offset <= end)
       end = std::max(end, step.target.offset + step.bytes);
   return end;
 }
 
-Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas) {
+Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows) {
   const auto place = [&](const plan::Slice& slice) {
-    return Place{slice.buffer, slice.cell, slice.owner, static_cast<std::size_t>(slice.offset) * element,
-                 area_of(slice, in_areas)};
+    return Place{slice.buffer, slice.cell, rows(slice.owner), static_cast<std::size_t>(slice.offset) * element,
+                 area_of(slice, in_areas, rows)};
   };
   const bool has_target = step.target.buffer != plan::Buffer::none;
   Instruction ready{.verb = step.verb,
                     .side = step.side,
                     .any = step.any,
-                    .peer = step.peer,
+                    .peer = step.verb == Verb::await ? rows(step.peer) : step.peer,
                     .cell = step.cell,
                     .message = step.message,
                     .source = place(step.source),

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <memory>
 #include <set>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -38,7 +39,7 @@ struct Description {
 struct Place {
   plan::Buffer buffer = plan::Buffer::none;
   std::int32_t cell = -1;
-  Rank owner = -1;
+  Rank owner = -1;         ///< Row of the board.
   std::size_t offset = 0;  ///< Bytes.
   /// shared: the payload is too large for the cell. Of this rank's own, which of the plan's areas it is, in the order
   /// of its cells; of another's, which it is stands in the cell.
@@ -54,7 +55,7 @@ struct Instruction {
   plan::Side side = plan::Side::left;
   bool any = false;
   bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
-  Rank peer = -1;
+  Rank peer = -1;        ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;
   std::uint32_t message = 0;
   std::int32_t transfer = -1;  ///< Index of its message, or -1.
@@ -64,11 +65,21 @@ struct Instruction {
   std::size_t landing = 0;  ///< recv_reduce: the message's place in scratch.
 };
 
+/// The rows of a group's board: its members on this host, ascending. Empty: all are.
+struct Rows {
+  std::span<const Rank> near;
+  /// Of a member; what is no rank stays as it is.
+  Rank operator()(Rank rank) const;
+  /// How many ranks' blocks one payload may hold: a leader's, those of its whole host for all others.
+  Rank blocks(Rank size) const { return near.empty() ? size : size * static_cast<Rank>(near.size()); }
+};
+
 /// An immutable plan made ready, with its dependency counts; shared by all operations that run it.
 struct Bound {
   /// `laid_out`: only copies and reductions of the plan touch what does not lie side by side (plan::staged). With
-  /// `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once.
-  Bound(plan::Plan plan, const Description& description, Layouts laid_out = {}, const ExactCall* exact = nullptr);
+  /// `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once. `near`: see Rows.
+  Bound(plan::Plan plan, const Description& description, Layouts laid_out = {}, const ExactCall* exact = nullptr,
+        std::span<const Rank> near = {});
 
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
@@ -113,10 +124,10 @@ struct Bound {
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:
   /// from what is published, and from what is awaited.
   using Areas = std::set<std::uint64_t>;
-  Areas find_areas() const;
-  Instruction make_ready(const plan::Step& step, const Areas& in_areas);
-  std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas) const;
-  std::size_t beginning_of_area() const;
+  Areas find_areas(const Rows& rows) const;
+  Instruction make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows);
+  std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
+  std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
 };
 

@@ -19,15 +19,37 @@ constexpr int brief = 100, brief_yields = 8;
 
 }  // namespace
 
-Channel::Channel(Engine& engine, Membership membership) : engine_(engine), who_(std::move(membership)) {
+std::vector<Rank> near_members(const Membership& who, const Setup& setup) {
+  std::vector<Rank> near;
+  for (std::size_t member = 0; member < who.world.size(); ++member)
+    if (setup.place_of(who.world[member]) >= 0) near.push_back(static_cast<Rank>(member));
+  return near;
+}
+
+Channel::Channel(Engine& engine, Membership membership)
+    : engine_(engine), who_(std::move(membership)), near_(near_members(who_, engine.setup())) {
   if (who_.board != 0) {
-    std::byte* memory = engine.segment().at(who_.board, host::Board::bytes(size()));
-    board_ = host::Board(memory, size(), rank(), who_.context);
+    const auto rows = static_cast<int>(near_.size());
+    std::byte* memory = engine.segment().at(who_.board, host::Board::bytes(rows));
+    board_ = host::Board(memory, rows, row_of(rank()), who_.context);
     touched_ = 0;
-    slots_ = Slots(static_cast<std::size_t>(host::slots(size())));
+    slots_ = Slots(static_cast<std::size_t>(host::slots(rows)));
   }
   mask_.assign(static_cast<std::size_t>(engine.segment().size() - 1) / 64 + 1, 0);
-  for (const Rank world : who_.world) mask_[static_cast<std::size_t>(world) / 64] |= std::uint64_t{1} << (world % 64);
+  for (const Rank member : near_) {
+    const Rank place = place_of(member);
+    mask_[static_cast<std::size_t>(place) / 64] |= std::uint64_t{1} << (place % 64);
+  }
+  if (spans_hosts()) notices_ = std::make_unique<Notices>(engine.transport(), engine.transport_lock(), who_.context);
+}
+
+Rank Channel::row_of(Rank member) const {
+  const auto found = std::ranges::lower_bound(near_, member);
+  return found != near_.end() && *found == member ? static_cast<Rank>(found - near_.begin()) : -1;
+}
+
+Rank Channel::place_of(Rank member) const {
+  return engine_.setup().place_of(who_.world[static_cast<std::size_t>(member)]);
 }
 
 Channel::~Channel() {
@@ -36,7 +58,7 @@ Channel::~Channel() {
   if (!board_ || broken_) return;  // a broken board stays: a member that is gone never gives it back
   // Acquire-release: the last user sees everybody else's last use before it frees the memory.
   if (board_.header().users.fetch_sub(1, std::memory_order_acq_rel) == 1)
-    engine_.segment().free(who_.board, host::Board::bytes(size()));
+    engine_.segment().free(who_.board, host::Board::bytes(board_.size()));
 }
 
 Operation* Channel::begin(const Start& start) {
@@ -134,7 +156,7 @@ Operation* Channel::start(Turn& turn, const Start& start) {
   Operation* operation = begin(start);
   hand_out(*operation, start);
   turn.end();
-  if (engine_.has_progress_thread()) engine_.waiting().ring(engine_.setup().world_rank);
+  if (engine_.has_progress_thread()) engine_.waiting().ring(engine_.place());
   return operation;
 }
 
@@ -242,7 +264,7 @@ void Channel::ring_bells() {
   if (board_)
     engine_.waiting().ring(mask_.data(), static_cast<int>(mask_.size()));
   else
-    engine_.waiting().ring(engine_.setup().world_rank);
+    engine_.waiting().ring(engine_.place());
 }
 
 void Channel::drop_finished() {
@@ -280,7 +302,7 @@ void Channel::update_consumed() {
   if (consumed == consumed_) return;
   consumed_ = consumed;
   // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
-  board_.member(rank()).consumed.store(consumed, std::memory_order_release);
+  board_.member(row()).consumed.store(consumed, std::memory_order_release);
 }
 
 /// The lines of the next cells and area are still at their readers: fetched back now, they are here when the next
@@ -288,11 +310,11 @@ void Channel::update_consumed() {
 void Channel::fetch_next(const Bound& bound) {
   if (!board_) return;
   for (std::int32_t cell = 0; cell < bound.next_cells; ++cell)
-    host::prefetch_to_write(&board_.cell(rank(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
+    host::prefetch_to_write(&board_.cell(row(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
   if (bound.next_area == 0) return;
   const std::size_t slot = slots_.begin(static_cast<std::size_t>(bound.written.front().slots));
   if (slots_.cell(slot) > all_consumed_) return;
-  host::prefetch_to_write(board_.area(rank(), slot), bound.next_area);
+  host::prefetch_to_write(board_.area(row(), slot), bound.next_area);
 }
 
 void Channel::look_ahead(const Operation& operation) {
@@ -304,29 +326,29 @@ void Channel::look_ahead(const Operation& operation) {
 
 bool Channel::look_for_consumed(std::uint64_t sequence) {
   all_consumed_ = consumed_;
-  for (Rank other = 0; other < size(); ++other)
-    if (other != rank()) all_consumed_ = std::min(all_consumed_, consumed_by(other));
+  for (Rank other = 0; other < board_.size(); ++other)
+    if (other != row()) all_consumed_ = std::min(all_consumed_, consumed_by(other));
   return sequence <= all_consumed_;
 }
 
-std::uint64_t Channel::consumed_by(Rank other) const {
+std::uint64_t Channel::consumed_by(Rank row) const {
   // Acquire: pairs with the release in `update_consumed`.
-  return board_.member(other).consumed.load(std::memory_order_acquire);
+  return board_.member(row).consumed.load(std::memory_order_acquire);
 }
 
 void Channel::readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const {
-  for (Rank other = 0; other < size(); ++other)
-    if (other != rank() && sequence > consumed_by(other)) ranks.push_back(other);
+  for (Rank other = 0; other < board_.size(); ++other)
+    if (other != row() && sequence > consumed_by(other)) ranks.push_back(near_[static_cast<std::size_t>(other)]);
 }
 
 void Channel::write_record(const Operation& operation) {
   const Description& says = operation.bound().description;
-  host::Process::Last& last = engine_.segment().process(engine_.setup().world_rank).last;
+  host::Process::Last& last = engine_.segment().process(engine_.place()).last;
   last.context.store(who_.context, std::memory_order_relaxed);  // relaxed: an obituary, read when this rank is dead
   last.sequence.store(operation.sequence(), std::memory_order_relaxed);
   last.kind.store(static_cast<std::uint32_t>(says.kind), std::memory_order_relaxed);
   if (!board_) return;
-  host::Record& record = board_.record(rank(), operation.sequence());
+  host::Record& record = board_.record(row(), operation.sequence());
   // Release fence after: whoever sees a field of the new record in entry_of sees that the old one is void.
   record.sequence.store(0, std::memory_order_relaxed);
   std::atomic_thread_fence(std::memory_order_release);

@@ -7,11 +7,13 @@
 #include <cstdint>
 #include <limits>
 #include <memory>
+#include <span>
 #include <string>
 #include <utility>
 #include <vector>
 
 #include "engine/lock.hpp"
+#include "engine/notices.hpp"
 #include "engine/operation.hpp"
 #include "engine/slots.hpp"
 #include "host/board.hpp"
@@ -19,6 +21,7 @@
 namespace tutti::engine {
 
 class Engine;
+struct Setup;
 
 /// An operation that somebody has waited for so long that others are told.
 struct SlowOperation {
@@ -33,8 +36,11 @@ struct Membership {
   std::string name;
   Rank rank = 0;
   std::vector<Rank> world;  ///< World rank of each member.
-  host::Offset board = 0;   ///< 0: no board (a group of one).
+  host::Offset board = 0;   ///< Of the members on this host; 0: none (there is no other).
 };
+
+/// Members of a group on the host of one of them, ascending: the rows of their board.
+std::vector<Rank> near_members(const Membership& who, const Setup& setup);
 
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
@@ -46,6 +52,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Rank size() const { return static_cast<Rank>(who_.world.size()); }
   const Membership& who() const { return who_; }
   const host::Board& board() const { return board_; }
+  /// The members on this host, by the rows of the board.
+  std::span<const Rank> near() const { return near_; }
+  bool spans_hosts() const { return near_.size() < who_.world.size(); }
 
   /// What a start needs beside the plan.
   struct Start {
@@ -135,47 +144,62 @@ class Channel : public std::enable_shared_from_this<Channel> {
   bool look_for_consumed(std::uint64_t sequence);
   /// Asks who has read what before there is no space left: that costs a cache line of each member.
   void look_ahead(const Operation& operation);
-  /// Adds the ranks that are not.
+  /// Adds the ranks of the group that are not.
   void readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const;
-  std::uint64_t consumed_by(Rank other) const;
+  std::uint64_t consumed_by(Rank row) const;
   /// Before anybody is told of a mismatch, and at the latest when the operation has taken its first steps.
   void record();
   void write_record(const Operation& operation);
   void recycle(Operation* operation);
   /// At least `bytes` bytes to fetch exposed memory into.
   std::byte* fetched(std::size_t bytes);
-  bool read_exposed(Operation& operation, Rank owner, std::uint64_t from, std::span<std::byte> to);
+  /// Of the member in that row.
+  bool read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to);
 
   void inspect_locked();
   void look_at_alarm();
   void find_lost_blockers(Operation& operation);
-  void check_records(Rank other);
-  void mismatch(Rank peer, std::uint64_t sequence);
+  void check_records(Rank row);
+  void mismatch(Rank row, std::uint64_t sequence);
   void wrong_signature(const Operation& operation, Rank peer);
   void counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine);
   void peer_gone(Rank peer, const char* how);
   void peer_lost(Rank peer, const char* how);
+  /// As another rank has found it broken: on this host, on another.
   void adopt_broken_board();
+  void adopt_notice();
+  void adopt(const Notice& found);
   void broken_off(const Operation& operation, const char* why, Cause cause);
   void break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence);
+  /// Tells the members on this host, and on others if this is the first of its host to find out.
+  void tell_members(Rank whom, std::uint64_t sequence);
   /// Of a record: what is compared.
   struct Entry {
     std::uint64_t sequence = 0;
     std::uint32_t signature = 0, chain = 0;
   };
   /// The entry of record `slot`; false when there is none, or none that holds still.
-  bool entry_of(Rank other, std::uint64_t slot, Entry& entry) const;
-  std::uint64_t first_difference(Rank peer, std::uint64_t sequence) const;
-  /// What a rank called as this operation, as far as its record still says so.
-  std::string called(Rank who, std::uint64_t sequence) const;
+  bool entry_of(Rank row, std::uint64_t slot, Entry& entry) const;
+  std::uint64_t first_difference(Rank row, std::uint64_t sequence) const;
+  /// What a member called as this operation, as far as its record still says so.
+  std::string called(Rank member, std::uint64_t sequence) const;
+  std::string called_here(std::uint64_t sequence) const;
   void fence_readers();
+
+  /// This rank's row.
+  Rank row() const { return board_.rank(); }
+  /// A member's row; -1: it is on another host.
+  Rank row_of(Rank member) const;
+  /// A member's place in the segment; -1: it is on another host.
+  Rank place_of(Rank member) const;
 
   Engine& engine_;
   Membership who_;
+  std::vector<Rank> near_;
   host::Board board_;
   LockWord lock_;
   bool listed_ = false;              // the engine moves this channel on
-  std::vector<std::uint64_t> mask_;  // members as bits, for bells
+  std::vector<std::uint64_t> mask_;  // members on this host as bits, for bells
   std::uint64_t next_sequence_ = 0;
   std::uint64_t history_ = 0;  // hash of all operations so far
   // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
@@ -194,6 +218,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t alarm_seen_ = 0;
   std::vector<std::byte> fetched_;
   std::shared_ptr<const Error> broken_;
+  std::unique_ptr<Notices> notices_;  // of a group over several hosts
+  bool heard_ = false;                // that it is broken, from another host, which tells all
 };
 
 }  // namespace tutti::engine

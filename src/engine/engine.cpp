@@ -32,7 +32,7 @@ std::uint32_t current_generation() {
 
 Engine::Engine(const Setup& setup)
     : setup_(setup),
-      waiting_(*setup.segment, setup.world_rank, setup.cores,
+      waiting_(*setup.segment, setup.place_of(setup.world_rank), setup.cores,
                setup.ranks_on_host > 0 ? setup.ranks_on_host : setup.segment->size(), setup.scheduler),
       process_(current_generation()) {}
 
@@ -48,13 +48,16 @@ void Engine::leave() {
   }
   stop_progress_thread();
   stop_.store(true, std::memory_order_relaxed);  // relaxed: one that is asked for now ends at once
+  constexpr std::uint64_t patience = 10'000'000'000;
+  const std::lock_guard lock(transport_lock_);
+  if (transport_) transport_->drain(patience);
 }
 
 void Engine::stop_progress_thread() {
   const std::lock_guard lock(thread_lock_);
   if (!thread_.joinable()) return;
   stop_.store(true, std::memory_order_relaxed);  // relaxed: the ring below wakes the thread, which looks again
-  waiting_.ring(setup_.world_rank);
+  waiting_.ring(place());
   thread_.join();
   threaded_.store(false, std::memory_order_relaxed);
   stop_.store(false, std::memory_order_relaxed);  // relaxed: under the lock, and nobody is there to read it
@@ -177,7 +180,7 @@ int Engine::event_of(Operation& operation) {
   const int descriptor = operation.event_.get();
   const int error = errno;
   lock.unlock();
-  waiting_.ring(setup_.world_rank);
+  waiting_.ring(place());
   if (descriptor >= 0) return descriptor;
   throw Error(Cause::system, std::string("no descriptor for a request: ") + std::strerror(error) +
                                  "; raise the limit of open files (ulimit -n)");

@@ -22,7 +22,7 @@ namespace tutti::engine {
 
 /// What an engine stands on.
 struct Setup {
-  std::shared_ptr<host::Segment> segment;
+  std::shared_ptr<host::Segment> segment;  ///< Of this host.
   Rank world_rank = 0;
   int cores = 1;
   bool direct = false;  ///< All ranks share one address space (inproc).
@@ -30,6 +30,11 @@ struct Setup {
   /// Names a Description's algorithm in messages; may be null.
   std::string_view (*algorithm_name)(std::int32_t) = nullptr;
   int ranks_on_host = 0;  ///< That share the cores; 0: all of the segment.
+  /// Where each rank of the world is in the segment, -1 for those on other hosts. Empty: each at its own rank.
+  std::vector<Rank> places{};
+
+  /// A world rank's place in the segment; -1: it is on another host.
+  Rank place_of(Rank world) const { return places.empty() ? world : places[static_cast<std::size_t>(world)]; }
 };
 
 class Engine {
@@ -46,6 +51,8 @@ class Engine {
   void accompany(host::Companion& companion) { companion_ = &companion; }
 
   const Setup& setup() const { return setup_; }
+  /// This process's place in the segment.
+  Rank place() const { return setup_.place_of(setup_.world_rank); }
   host::Segment& segment() { return *setup_.segment; }
   host::Waiting& waiting() { return waiting_; }
   transport::Transport& transport() { return *transport_; }
@@ -76,7 +83,7 @@ class Engine {
   void add(Channel& channel);  ///< The channel has operations that do not complete at once.
   void remove(Channel& channel);
 
-  /// Ends the progress thread and leaves the segment.
+  /// Ends the progress thread, and sees to it that what was sent arrives.
   void leave();
   /// Throws Error (usage) in a child of fork: the child is not a member of the job.
   void check_process() const;

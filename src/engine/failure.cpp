@@ -40,11 +40,12 @@ void Channel::look_at_alarm() {
   alarm_seen_ = engine_.segment().header().alarm.load(std::memory_order_acquire);  // acquire: as in check_usable
   if (broken_) return;
   adopt_broken_board();
-  for (Rank other = 0; other < size() && !broken_; ++other)
+  adopt_notice();
+  for (const Rank other : near_) {
     // Acquire: pairs with the compare-exchange that declared the death.
-    if (engine_.segment().process(who_.world[static_cast<std::size_t>(other)]).life.load(std::memory_order_acquire) ==
-        Life::dead)
+    if (!broken_ && engine_.segment().process(place_of(other)).life.load(std::memory_order_acquire) == Life::dead)
       peer_lost(other, "is gone");
+  }
 }
 
 void Channel::inspect() {
@@ -55,21 +56,20 @@ void Channel::inspect() {
 }
 
 void Channel::inspect_locked() {
-  for (const Rank world : who_.world)
-    if (world != engine_.setup().world_rank) engine_.segment().probe(world);
+  for (const Rank other : near_)
+    if (other != rank()) engine_.segment().probe(place_of(other));
   look_at_alarm();
-  for (Rank other = 0; other < size() && !broken_; ++other)
-    if (other != rank()) check_records(other);
+  for (Rank other = 0; other < board_.size() && !broken_; ++other)
+    if (other != row()) check_records(other);
   for (Operation* operation = first_; operation != nullptr && !broken_; operation = operation->next_)
     if (!operation->finished()) find_lost_blockers(*operation);
 }
 
 void Channel::find_lost_blockers(Operation& operation) {
   const auto gone = [this](Rank other) {
+    const Rank place = place_of(other);
     // Acquire: pairs with the release in Segment::leave; what the process sent before it left is visible now.
-    return engine_.segment()
-               .process(who_.world[static_cast<std::size_t>(other)])
-               .life.load(std::memory_order_acquire) == Life::left;
+    return place >= 0 && engine_.segment().process(place).life.load(std::memory_order_acquire) == Life::left;
   };
   std::vector<Rank> lost;
   operation.blockers(lost);
@@ -89,8 +89,8 @@ void Channel::find_lost_blockers(Operation& operation) {
       return peer_gone(other, "has ended without taking part");
 }
 
-bool Channel::entry_of(Rank other, std::uint64_t slot, Entry& entry) const {
-  const host::Record& record = board_.record(other, slot);
+bool Channel::entry_of(Rank row, std::uint64_t slot, Entry& entry) const {
+  const host::Record& record = board_.record(row, slot);
   // Acquire: pairs with the release in write_record.
   const std::uint64_t is = record.sequence.load(std::memory_order_acquire);
   if (is == 0) return false;
@@ -104,7 +104,7 @@ bool Channel::entry_of(Rank other, std::uint64_t slot, Entry& entry) const {
 /// Compares what the other rank has recorded with what this rank called then. A difference stays in the chain, so that
 /// calls that did not match are found in a later operation where nothing of their own could show it: two ranks that
 /// both believe to be the root of a bcast. Usually one record is looked at; of a rank that is behind, its last ones.
-void Channel::check_records(Rank other) {
+void Channel::check_records(Rank row) {
   record();
   if (!board_ || next_sequence_ == 0) return;
   std::uint64_t from = next_sequence_ - 1;  // the oldest operation in flight, if there is one
@@ -112,29 +112,31 @@ void Channel::check_records(Rank other) {
     if (!operation->user_lane() && !operation->finished()) from = operation->sequence();
   for (std::uint64_t back = 0; back < host::records; ++back) {
     Entry theirs;
-    if (!entry_of(other, from + host::records - back, theirs)) continue;
+    if (!entry_of(row, from + host::records - back, theirs)) continue;
     if (theirs.sequence >= next_sequence_ || next_sequence_ - theirs.sequence > chains_.size()) continue;
-    if (theirs.chain != chains_[theirs.sequence % chains_.size()]) mismatch(other, theirs.sequence);
+    if (theirs.chain != chains_[theirs.sequence % chains_.size()]) mismatch(row, theirs.sequence);
     return;
   }
 }
 
 /// The oldest operation up to `sequence` that both ranks still have records of, and that is not the same on both.
-std::uint64_t Channel::first_difference(Rank peer, std::uint64_t sequence) const {
+std::uint64_t Channel::first_difference(Rank other, std::uint64_t sequence) const {
   std::uint64_t found = sequence;
   for (std::uint64_t slot = 0; slot < host::records; ++slot) {
     Entry mine, theirs;
-    if (entry_of(rank(), slot, mine) && entry_of(peer, slot, theirs) && mine.sequence == theirs.sequence &&
+    if (entry_of(row(), slot, mine) && entry_of(other, slot, theirs) && mine.sequence == theirs.sequence &&
         mine.sequence < found && mine.signature != theirs.signature)
       found = mine.sequence;
   }
   return found;
 }
 
-std::string Channel::called(Rank who, std::uint64_t sequence) const {
+std::string Channel::called(Rank member, std::uint64_t sequence) const {
   Entry entry;
-  const host::Record& record = board_.record(who, sequence);
-  if (!entry_of(who, sequence, entry) || entry.sequence != sequence) return "another operation";
+  const Rank row = row_of(member);
+  if (!board_ && member == rank()) return called_here(sequence);
+  if (!board_ || row < 0 || !entry_of(row, sequence, entry) || entry.sequence != sequence) return "another operation";
+  const host::Record& record = board_.record(row, sequence);
   // Relaxed: checked by entry_of.
   const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
   const std::uint64_t call = record.call.load(std::memory_order_relaxed);
@@ -145,6 +147,21 @@ std::string Channel::called(Rank who, std::uint64_t sequence) const {
   else if (engine_.setup().algorithm_name != nullptr)
     by = engine_.setup().algorithm_name(algorithm);
   return base::call_text(call, record.count.load(std::memory_order_relaxed), by);
+}
+
+/// Where no board keeps records of what was called: as far as it is still under way.
+std::string Channel::called_here(std::uint64_t sequence) const {
+  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
+    if (!operation->user_lane() && operation->sequence() == sequence) {
+      const Bound& bound = operation->bound();
+      const std::string_view algorithm = engine_.setup().algorithm_name == nullptr
+                                             ? std::string_view()
+                                             : engine_.setup().algorithm_name(bound.description.algorithm);
+      return base::call_text(
+          bound.call_word, bound.description.count,
+          bound.description.kind == Kind::plan ? base::text_of(bound.description.label) : std::string(algorithm));
+    }
+  return "another operation";
 }
 
 std::string Channel::describe(const Operation& operation) const {
@@ -167,8 +184,9 @@ std::string Channel::waits_for(const Operation& operation) {
   return text;
 }
 
-void Channel::mismatch(Rank peer, std::uint64_t sequence) {
-  const std::uint64_t first = first_difference(peer, sequence);
+void Channel::mismatch(Rank row, std::uint64_t sequence) {
+  const std::uint64_t first = first_difference(row, sequence);
+  const Rank peer = near_[static_cast<std::size_t>(row)];
   std::string text = "operation #" + std::to_string(first) + " of group " + who_.name +
                      " does not match: " + number(rank()) + " called " + called(rank(), first) + ", " + number(peer) +
                      " called " + called(peer, first) + ". " + same_calls;
@@ -177,7 +195,8 @@ void Channel::mismatch(Rank peer, std::uint64_t sequence) {
 
 /// A message says that it belongs to another call.
 void Channel::wrong_signature(const Operation& operation, Rank peer) {
-  if (board_ && !operation.user_lane()) check_records(peer);
+  record();
+  if (const Rank row = row_of(peer); board_ && row >= 0 && !operation.user_lane()) check_records(row);
   if (broken_) return;
   const std::string text =
       describe(operation) + " does not match: " +
@@ -185,7 +204,8 @@ void Channel::wrong_signature(const Operation& operation, Rank peer) {
            ? number(peer) + " makes a group of other ranks; create takes the same list on all of them."
        : operation.user_lane()
            ? "the message from " + number(peer) + " has another element type; send and recv must name the same type."
-           : number(peer) + " called another operation, now or before. " + same_calls);
+           : number(rank()) + " called " + called(rank(), operation.sequence()) + ", " + number(peer) +
+                 " another operation, now or before. " + same_calls);
   break_with(std::make_shared<const Error>(Cause::mismatch, text, peer), peer, operation.sequence());
 }
 
@@ -212,9 +232,11 @@ void Channel::peer_gone(Rank peer, const char* how) {
 }
 
 void Channel::peer_lost(Rank peer, const char* how) {
-  const Rank world = who_.world[static_cast<std::size_t>(peer)];
-  std::string text = number(peer) + " of group " + who_.name + " (rank " + std::to_string(world) +
-                     " of the job, process " + std::to_string(engine_.segment().process(world).pid) + ") " + how;
+  const Rank place = place_of(peer);
+  std::string text =
+      number(peer) + " of group " + who_.name + " (rank " + std::to_string(who_.world[static_cast<std::size_t>(peer)]) +
+      " of the job, " +
+      (place >= 0 ? "process " + std::to_string(engine_.segment().process(place).pid) : "on another host") + ") " + how;
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
     if (!operation->finished()) {
       text += " while " + describe(*operation) + " was under way";
@@ -247,19 +269,36 @@ void Channel::broken_off(const Operation& operation, const char* why, Cause caus
 }
 
 void Channel::adopt_broken_board() {
-  // Acquire: pairs with the release in break_with; the details are complete.
+  // Acquire: pairs with the release in tell_members; the details are complete.
   if (!board_ || board_.header().broken.load(std::memory_order_acquire) != told) return;
   const host::BoardHeader& header = board_.header();
-  const auto cause = static_cast<Cause>(header.cause.load(std::memory_order_relaxed));
-  const Rank who = header.who.load(std::memory_order_relaxed), whom = header.whom.load(std::memory_order_relaxed);
-  const std::uint64_t sequence = header.sequence.load(std::memory_order_relaxed);
+  Notice found{static_cast<Cause>(header.cause.load(std::memory_order_relaxed)),
+               header.who.load(std::memory_order_relaxed),
+               header.whom.load(std::memory_order_relaxed),
+               header.sequence.load(std::memory_order_relaxed),
+               {}};
   const auto member = [this](Rank r) { return r >= 0 && r < size(); };
-  if (!member(who) || !member(whom)) return;  // nobody writes such: not a word to rely on
+  if (!member(found.who) || !member(found.whom)) return;  // nobody writes such: not a word to rely on
+  found.called = called(found.who, found.sequence);
+  adopt(found);
+}
+
+void Channel::adopt_notice() {
+  if (!notices_ || broken_) return;
+  const std::optional<Notice> found = notices_->hear();
+  const auto member = [this](Rank r) { return r >= 0 && r < size(); };
+  if (!found || !member(found->who) || !member(found->whom)) return;
+  heard_ = true;
+  adopt(*found);
+}
+
+void Channel::adopt(const Notice& found) {
+  const auto [cause, who, whom, sequence, call] = found;
   if (cause == Cause::peer_lost) return peer_lost(whom, "is gone");
   std::string text = "group " + who_.name + " was broken ";
   if (cause == Cause::mismatch) {
-    text += "by calls that do not match: " + number(who) + " called " + called(who, sequence) + ", " + number(whom) +
-            " called " + called(whom, sequence) + " as operation #" + std::to_string(sequence) + ". " + same_calls;
+    text += "by calls that do not match: " + number(who) + " called " + call + ", " + number(whom) + " called " +
+            called(whom, sequence) + " as operation #" + std::to_string(sequence) + ". " + same_calls;
   } else {
     text += "by " + number(who) + ", which gave up operation #" + std::to_string(sequence) + " after " +
             (cause == Cause::broken ? "a time-out, an interruption or an exception of its reduction function."
@@ -268,24 +307,32 @@ void Channel::adopt_broken_board() {
   break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), whom, sequence);
 }
 
-void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
-  if (broken_) return;
-  record();
-  broken_ = std::move(error);
+void Channel::tell_members(Rank whom, std::uint64_t sequence) {
   if (board_) {
     host::BoardHeader& header = board_.header();
     std::uint32_t seen = intact;
     // Sequentially consistent: a reader in read_exposed announces itself, then looks here; this side breaks, then looks
     // for readers (fence_readers). One of the two sees the other.
-    if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
-      header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
-      header.who.store(rank(), std::memory_order_relaxed);
-      header.whom.store(whom, std::memory_order_relaxed);
-      header.sequence.store(sequence, std::memory_order_relaxed);
-      header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
-      engine_.segment().raise_alarm();
-    }
+    if (!header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) return;
+    header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
+    header.who.store(rank(), std::memory_order_relaxed);
+    header.whom.store(whom, std::memory_order_relaxed);
+    header.sequence.store(sequence, std::memory_order_relaxed);
+    header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
+    engine_.segment().raise_alarm();
   }
+  if (!notices_ || heard_) return;
+  std::vector<Rank> far;
+  for (const Rank world : who_.world)
+    if (engine_.setup().place_of(world) < 0) far.push_back(world);
+  notices_->tell(far, {broken_->cause(), rank(), whom, sequence, called(rank(), sequence)});
+}
+
+void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
+  if (broken_) return;
+  record();
+  broken_ = std::move(error);
+  tell_members(whom, sequence);
   bool exposed = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     exposed = exposed || (!operation->finished() && operation->bound().exposes);
@@ -301,19 +348,19 @@ void Channel::fence_readers() {
   // Other processes only ever read this one's memory, and drop what they read when the group is broken: no fence
   // needed. Inside one address space a reader could touch memory that its owner has freed: wait until nobody is inside.
   if (!engine_.setup().direct) return;
-  for (Rank other = 0; other < size(); ++other) {
-    if (other == rank()) continue;
-    while (board_.member(other).reading.load(std::memory_order_seq_cst) == rank())
+  for (Rank other = 0; other < board_.size(); ++other) {
+    if (other == row()) continue;
+    while (board_.member(other).reading.load(std::memory_order_seq_cst) == row())
       sched_yield();  // partner: read_exposed
   }
 }
 
-bool Channel::read_exposed(Operation& operation, Rank owner, std::uint64_t from, std::span<std::byte> to) {
-  const Rank world = who_.world[static_cast<std::size_t>(owner)];
-  const std::int32_t pid = engine_.segment().process(world).pid;
+bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to) {
+  const Rank owner = near_[static_cast<std::size_t>(row)], place = place_of(owner);
+  const std::int32_t pid = engine_.segment().process(place).pid;
   if (engine_.setup().direct) {
-    std::atomic<std::int32_t>& reading = board_.member(rank()).reading;
-    reading.store(owner, std::memory_order_seq_cst);  // partner: break_with and fence_readers
+    std::atomic<std::int32_t>& reading = board_.member(this->row()).reading;
+    reading.store(row, std::memory_order_seq_cst);  // partner: break_with and fence_readers
     const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == intact;
     if (whole) std::memcpy(to.data(), reinterpret_cast<const void*>(from), to.size());
     reading.store(-1, std::memory_order_seq_cst);
@@ -322,8 +369,8 @@ bool Channel::read_exposed(Operation& operation, Rank owner, std::uint64_t from,
   const int refused = transport::shm::read_memory(pid, from, to);
   if (refused == 0) return true;
   // A process loses its memory a moment before its lock.
-  if (refused == ESRCH) engine_.segment().declare_dead(world);
-  engine_.segment().probe(world);
+  if (refused == ESRCH) engine_.segment().declare_dead(place);
+  engine_.segment().probe(place);
   look_at_alarm();
   if (broken_) return false;
   break_with(std::make_shared<const Error>(Cause::system,

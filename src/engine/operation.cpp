@@ -214,7 +214,7 @@ Rank Operation::awaited() const {
   if (!one) return -1;
   const Index index = bound_->in_order ? at_ : blocked_.front();
   if (bound_->instructions[index].verb != Verb::await) return -1;
-  return channel_.who_.world[static_cast<std::size_t>(next_owner(index))];
+  return channel_.place_of(channel_.near_[static_cast<std::size_t>(next_owner(index))]);
 }
 
 void Operation::blockers(std::vector<Rank>& ranks) const {
@@ -231,7 +231,7 @@ void Operation::blockers(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
   const Place written = written_cell(step);
   if (step.verb == Verb::await)
-    ranks.push_back(next_owner(index));
+    ranks.push_back(channel_.near_[static_cast<std::size_t>(next_owner(index))]);
   else if (step.transfer >= 0)
     ranks.push_back(step.peer);
   else if (written.cell >= 0)

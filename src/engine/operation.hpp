@@ -66,7 +66,7 @@ class Operation {
                std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain);
   /// Runs what can be run; true when anything moved. What a user's reduction throws breaks the group.
   bool advance();
-  /// The world rank whose publishing alone would move it on, or -1.
+  /// The place of the process whose publishing alone would move it on, or -1.
   Rank awaited() const;
   /// Group ranks it is blocked on now.
   void blockers(std::vector<Rank>& ranks) const;
@@ -114,6 +114,7 @@ class Operation {
   bool poll_transfer(const Instruction& step);
   void take_back(transport::Transfer& transfer);
   bool publish(const Instruction& step);
+  // Owners of cells are rows of the board.
   bool seen(const Instruction& step, Rank owner);
   [[gnu::noinline]] void doubt(const Instruction& step, Rank owner, bool same_call);
   [[gnu::noinline]] bool await_everyone(plan::Index index);

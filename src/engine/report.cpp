@@ -26,9 +26,9 @@ void Operation::unseen(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
   if (step.verb != Verb::await || step.peer != plan::everyone) return blockers(index, ranks);
   const std::uint64_t expected = word(cell_sequence(step.cell));
-  for (Rank owner = 0; owner < channel_.size(); ++owner)
-    if (owner != channel_.rank() && cell(owner, step.cell).word.load(std::memory_order_relaxed) != expected)
-      ranks.push_back(owner);
+  for (Rank owner = 0; owner < channel_.board_.size(); ++owner)
+    if (owner != channel_.row() && cell(owner, step.cell).word.load(std::memory_order_relaxed) != expected)
+      ranks.push_back(channel_.near_[static_cast<std::size_t>(owner)]);
 }
 
 Wait Operation::tell() const {
@@ -56,7 +56,7 @@ Wait Operation::tell() const {
   told.call = bound_->call_word;
   told.count = bound_->description.count;
   if (channel_.board_) {
-    const host::Record& mine = channel_.board_.record(channel_.rank(), sequence_);
+    const host::Record& mine = channel_.board_.record(channel_.row(), sequence_);
     if (mine.sequence.load(std::memory_order_relaxed) == sequence_ + 1)  // relaxed: this process wrote it
       told.site = mine.site.load(std::memory_order_relaxed);
   }
@@ -110,7 +110,7 @@ void Engine::end(const SlowWait& wait) {
     return one.awaited == 0 && (held == wait.operations_.end() || (*held)->finished());
   });
   if (!slow_.empty()) return;
-  segment().process(setup_.world_rank).waits.clear();
+  segment().process(place()).waits.clear();
   told_.store(false, std::memory_order_relaxed);  // relaxed: a hint for SlowWait
   waits_.clear();
 }
@@ -132,7 +132,7 @@ void Engine::tell() {
     wait.since = before != waits_.end() ? before->since : now;
   }
   const bool waiting = std::ranges::any_of(slow_, [](const SlowOperation& one) { return one.awaited > 0; });
-  segment().process(setup_.world_rank).waits.tell(waits, now, waiting);
+  segment().process(place()).waits.tell(waits, now, waiting);
   waits_ = std::move(waits);
   told_.store(true, std::memory_order_relaxed);  // relaxed: as above
 }

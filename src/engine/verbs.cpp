@@ -32,10 +32,10 @@ std::byte* Operation::address(const Place& place) const {
 }
 
 std::byte* Operation::address_in_area(const Place& place) const {
-  const bool mine = place.owner == channel_.rank();
+  const bool mine = place.owner == channel_.row();
   const std::uint64_t slot = mine ? area(place.area).slot : cell(place.owner, place.cell).area;
   if (std::byte* const begin = channel_.board_.area(place.owner, slot)) return begin + place.offset;
-  throw Damaged("rank " + std::to_string(place.owner) +
+  throw Damaged("rank " + std::to_string(channel_.near_[static_cast<std::size_t>(place.owner)]) +
                 " has no area where it says that its payload lies; some process wrote where it must not");
 }
 
@@ -60,8 +60,8 @@ std::uint64_t Operation::word(std::uint64_t sequence) const {
 Rank Operation::next_owner(Index index) const {
   const Rank peer = bound_->instructions[index].peer;
   if (peer != plan::everyone) return peer;
-  const Rank next = channel_.rank() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
-  return next >= channel_.size() ? next - channel_.size() : next;
+  const Rank next = channel_.row() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
+  return next >= channel_.board_.size() ? next - channel_.board_.size() : next;
 }
 
 bool Operation::seen(const Instruction& step, Rank owner) {
@@ -79,7 +79,8 @@ bool Operation::seen(const Instruction& step, Rank owner) {
 /// The cell is there and not as it should be.
 void Operation::doubt(const Instruction& step, Rank owner, bool same_call) {
   if (same_call)
-    channel_.counts_disagree(*this, owner, cell(owner, step.cell).length, step.bytes);
+    channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(owner)], cell(owner, step.cell).length,
+                             step.bytes);
   else
     channel_.check_records(owner);
 }
@@ -87,7 +88,7 @@ void Operation::doubt(const Instruction& step, Rank owner, bool same_call) {
 bool Operation::await_everyone(Index index) {
   const Instruction& step = bound_->instructions[index];
   std::uint64_t& done = progress(index);
-  for (const auto others = static_cast<std::uint64_t>(channel_.size() - 1); done < others; ++done)
+  for (const auto others = static_cast<std::uint64_t>(channel_.board_.size() - 1); done < others; ++done)
     if (!seen(step, next_owner(index))) return false;
   return true;
 }
@@ -95,7 +96,7 @@ bool Operation::await_everyone(Index index) {
 bool Operation::publish(const Instruction& step) {
   const std::uint64_t sequence = cell_sequence(step.cell);
   if (!channel_.consumed(in_the_way(sequence, step.source.area))) return false;
-  host::Cell& mine = cell(channel_.rank(), step.cell);
+  host::Cell& mine = cell(channel_.row(), step.cell);
   const bool exposed = step.source.buffer != Buffer::shared;
   mine.length = step.bytes;
   if (step.source.area != Place::no_area) mine.area = area(step.source.area).slot;
@@ -161,7 +162,8 @@ bool Operation::fetch(const Place& source, std::span<std::byte> to) {
   const host::Cell& theirs = cell(source.owner, source.cell);
   // Written by another process: checked before use.
   if (theirs.address == 0 || source.offset > theirs.length || to.size() > theirs.length - source.offset) {
-    channel_.counts_disagree(*this, source.owner, theirs.length, source.offset + to.size());
+    channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(source.owner)], theirs.length,
+                             source.offset + to.size());
     return false;
   }
   return channel_.read_exposed(*this, source.owner, theirs.address + source.offset, to);

@@ -41,9 +41,11 @@ struct alignas(line) Process {
   std::atomic<std::uint64_t> alarm_seen;
   // Line 2: the bell. Others write `word` alone.
   struct alignas(line) Bell {
-    std::atomic<std::uint32_t> word;    ///< Futex; bumped by every ring.
-    std::atomic<std::uint32_t> asleep;  ///< Threads of this process asleep or about to be.
-    std::atomic<std::int32_t> awaited;  ///< The one world rank whose publishing ends the sleep, or -1 = anything.
+    std::atomic<std::uint32_t> word;     ///< Futex; bumped by every ring.
+    std::atomic<std::uint32_t> asleep;   ///< Threads of this process asleep or about to be.
+    std::atomic<std::int32_t> awaited;   ///< The one process whose publishing ends the sleep, or -1 = anything.
+    std::atomic<std::uint32_t> at_door;  ///< 1: one of these threads sleeps at the process's door, see door.hpp;
+    std::atomic<std::uint64_t> door;     ///< its name.
   } bell;
   // Line 3: what it does, for the launcher's obituary and for `tutti why`.
   struct alignas(line) Last {

@@ -162,11 +162,19 @@ bool Waiting::Round::sleep(std::uint64_t until) {
   }
   const auto& word = waiting_.segment_.process(waiting_.rank_).bell.word;
   give_core(waiting_.segment_, waiting_.rank_, before);
-  const int result = futex_wait(word, heard_, slice);
+  const int result = sleep_for(slice);
   heard_ = word.load(std::memory_order_acquire);  // S3 of the next sleep: before the caller polls.
   const std::uint64_t after = base::now();
   take_core(waiting_.segment_, waiting_.rank_, after);
   return due(after, until) || result == EINTR;
+}
+
+int Waiting::Round::sleep_for(std::uint64_t nanoseconds) {
+  if (waiting_.door_ != nullptr && !at_door_) at_door_ = waiting_.go_to_door();
+  const auto& word = waiting_.segment_.process(waiting_.rank_).bell.word;
+  if (!at_door_) return futex_wait(word, heard_, nanoseconds);
+  // Sequentially consistent: pairs with `wake`. Who rang before he could see this rank at its door changed the word.
+  return word.load(std::memory_order_seq_cst) == heard_ ? waiting_.door_->sleep(nanoseconds) : 0;
 }
 
 std::uint64_t Waiting::Round::longest_sleep(std::uint64_t now) const {
@@ -226,10 +234,22 @@ void Waiting::announce_again(Rank awaited) {
   sleeper_fence();  // As in announce.
 }
 
-void Waiting::retract() {
+/// One thread at a time: of several that sleep there, the first would take the others' knocks.
+bool Waiting::go_to_door() {
+  std::uint32_t nobody = 0;
+  // Sequentially consistent: see sleep_for.
+  return segment_.process(rank_).bell.at_door.compare_exchange_strong(nobody, 1, std::memory_order_seq_cst);
+}
+
+void Waiting::retract(bool at_door) {
   const std::lock_guard lock(mutex_);
   --threads_;
-  segment_.process(rank_).bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+  Process::Bell& bell = segment_.process(rank_).bell;
+  bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+  if (at_door) {
+    bell.at_door.store(0, std::memory_order_seq_cst);  // as above
+    if (threads_ > 0) wake(bell);                      // another thread goes there
+  }
   // Of more than 1024 processes several share a bit: it then stays, and `asleep` alone tells.
   if (threads_ == 0 && segment_.size() <= sleeper_bits)
     header_.sleepers[rank_ / 64].fetch_and(~(std::uint64_t{1} << (rank_ % 64)), std::memory_order_relaxed);
@@ -244,18 +264,29 @@ void Waiting::wake(std::uint64_t asleep, Rank first) {
     const Rank awaited = bell.awaited.load(std::memory_order_relaxed);
     // A thread of this very process may wait for what another of its threads has just completed.
     if (awaited != -1 && awaited != rank_ && rank != rank_) continue;
-    bell.word.fetch_add(1, std::memory_order_release);  // P4: pairs with S3.
-    futex_wake_all(bell.word);
+    wake(bell);
   }
+}
+
+/// P4, P5. The word is changed before the door is looked at: pairs with sleep_for.
+void Waiting::wake(Process::Bell& bell) {
+  bell.word.fetch_add(1, std::memory_order_seq_cst);  // at least a release: pairs with S3
+  const std::uint32_t at_door = bell.at_door.load(std::memory_order_seq_cst);
+  if (bell.asleep.load(std::memory_order_relaxed) > at_door) futex_wake_all(bell.word);
+  if (at_door != 0 && door_ != nullptr) door_->knock(bell.door.load(std::memory_order_relaxed));
+}
+
+void Waiting::watch(int descriptor) {
+  door_ = std::make_unique<const Door>(descriptor);
+  // Relaxed: ordered by the store of at_door, which is looked at first.
+  segment_.process(rank_).bell.door.store(door_->name(), std::memory_order_relaxed);
 }
 
 void Waiting::ring(Rank world_rank) {
   if (scheduler_ != nullptr) return scheduler_->happened();
   publisher_fence();  // P2
   Process::Bell& bell = segment_.process(world_rank).bell;
-  if (bell.asleep.load(std::memory_order_relaxed) == 0) return;
-  bell.word.fetch_add(1, std::memory_order_release);
-  futex_wake_all(bell.word);
+  if (bell.asleep.load(std::memory_order_relaxed) != 0) wake(bell);
 }
 
 /// Foreign load is one finding for the whole host: were each rank to probe for itself, all would wait for each probe.

@@ -6,10 +6,12 @@
 #include <atomic>
 #include <bit>
 #include <cstdint>
+#include <memory>
 #include <mutex>
 #include <string>
 
 #include "host/company.hpp"
+#include "host/door.hpp"
 #include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/segment.hpp"
@@ -66,6 +68,10 @@ class Waiting {
  public:
   Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler = nullptr);
 
+  /// From now on sleepers of this rank are woken as well when the descriptor becomes readable: by what comes from other
+  /// hosts. Before the first wait; throws Error (system).
+  void watch(int descriptor);
+
   /// How this rank waits now.
   Policy policy() const;
   std::uint64_t now() const;  ///< Nanoseconds; the scheduler's clock under one.
@@ -81,7 +87,7 @@ class Waiting {
     explicit Round(Waiting& waiting, Companion* companion = nullptr)
         : waiting_(waiting), companion_(companion), spins_(waiting.spins_now()) {}
     ~Round() {
-      if (announced_) waiting_.retract();
+      if (announced_) waiting_.retract(at_door_);
     }
     Round(const Round&) = delete;
     Round& operator=(const Round&) = delete;
@@ -91,7 +97,8 @@ class Waiting {
     /// `awaited` is the world rank whose publishing is awaited, or -1 = anything: a rank that is not awaited does not
     /// wake the sleeper by `ring(members)`. `until`: absolute time of `now()`, or 0.
     bool pause(Rank awaited, std::uint64_t until) {
-      if (spins_ == 0) return pause_slowly(awaited, until);
+      // Where it may be the network that is awaited, a core that is kept keeps others from sending.
+      if (spins_ == 0 || (awaited < 0 && waiting_.door_ != nullptr)) return pause_slowly(awaited, until);
       --spins_;
       relax();
       return false;
@@ -102,6 +109,7 @@ class Waiting {
     bool pause_scheduled(std::uint64_t until);
     bool yield(std::uint64_t now, std::uint64_t until);
     bool sleep(std::uint64_t until);
+    int sleep_for(std::uint64_t nanoseconds);
     void announce(Rank awaited);
     bool due(std::uint64_t now, std::uint64_t until);
     std::uint64_t longest_sleep(std::uint64_t now) const;
@@ -113,6 +121,7 @@ class Waiting {
     std::uint32_t yields_ = 0;  // under a scheduler: since the last tick
     Rank awaited_ = -1;         // as announced
     bool announced_ = false;
+    bool at_door_ = false;  // of the rank's threads that sleep this one hears the sockets
     std::uint64_t started_ = 0, tick_ = 0, visited_ = 0;
   };
 
@@ -155,8 +164,10 @@ class Waiting {
   void change_fencing(Fencing from, Fencing to);
   void announce(Rank awaited);
   void announce_again(Rank awaited);
-  void retract();
+  void retract(bool at_door);
+  bool go_to_door();
   void wake(std::uint64_t asleep, Rank first);
+  void wake(Process::Bell& bell);
   bool sleep_at_once(std::uint64_t now);
   std::uint64_t yield_from(std::uint64_t now);
   void foreign_seen(const Absence& absence, std::uint64_t now);
@@ -167,6 +178,7 @@ class Waiting {
   Scheduler* scheduler_;
   Policy policy_;
   const int cores_;
+  std::unique_ptr<const Door> door_;        // none: futexes alone
   const bool joined_;                       // host::join_fences
   std::atomic<bool> fences_agreed_{false};  // all ranks have joined
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.

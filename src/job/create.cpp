@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A group made by its members alone: the first of them makes it and tells the others.
+// A group made by its members alone: the first of them tells the first of each host, who make the boards, and these the
+// others.
 #include <algorithm>
-#include <array>
+#include <set>
 #include <utility>
 #include <vector>
 
@@ -14,8 +15,9 @@ namespace {
 /// What the first member tells the others.
 struct News {
   std::uint64_t context = 0;
-  std::int64_t board = 0;  // -1: there is no memory for it
+  std::int64_t board = 0;
 };
+constexpr std::int64_t no_memory = -1;  // instead of a board
 
 constexpr std::uint64_t by_create = 0x637265617465;  // tells its contexts from those of split
 
@@ -25,43 +27,69 @@ std::uint32_t hash_of(std::span<const Rank> ranks) {
   return static_cast<std::uint32_t>(hash >> 32);
 }
 
+/// The first of these ranks on each host.
+std::vector<Rank> leaders_of(Member& member, std::span<const Rank> ranks) {
+  std::set<Rank> hosts;
+  std::vector<Rank> leaders;
+  for (const Rank rank : ranks)
+    if (hosts.insert(member.runtime().host_of(member.who().world[static_cast<std::size_t>(rank)])).second)
+      leaders.push_back(rank);
+  return leaders;
+}
+
 }  // namespace
 
 std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* site) {
-  const Rank first = ranks.front();
+  const Rank me = channel_->rank(), first = ranks.front();
   engine::Membership made;
-  made.rank = static_cast<Rank>(std::ranges::find(ranks, channel_->rank()) - ranks.begin());
+  made.rank = static_cast<Rank>(std::ranges::find(ranks, me) - ranks.begin());
   for (const Rank rank : ranks) made.world.push_back(who().world[static_cast<std::size_t>(rank)]);
   const Mark mark{.site = site, .lane = transport::Lane::group, .agreed = hash_of(ranks)};
-  News news;
-  const auto message = [&](plan::Verb verb, Rank peer) {
+  const auto message = [&](plan::Verb verb, News& news, Rank peer) {
     return start_message(verb, reinterpret_cast<std::byte*>(&news), sizeof news, Type::opaque, 1, peer, mark);
   };
+  const auto tell = [&](News& news, std::span<const Rank> whom) {
+    std::vector<Request> requests;
+    for (const Rank rank : whom)
+      if (rank != me) requests.push_back(message(plan::Verb::send, news, rank));
+    for (Request& request : requests) finish(std::move(request));
+  };
+  const auto hear = [&](News& news, Rank from) { finish(message(plan::Verb::recv, news, from)); };
+
+  const std::vector<Rank> here = near(ranks), leaders = leaders_of(*this, ranks);
+  News news;
   std::optional<Error> failed;
-  if (channel_->rank() == first) {
-    // Of this rank's own counting, so that no two groups share it: those that it leads are made by it alone.
-    const std::uint64_t own = base::combine(by_create + static_cast<std::uint64_t>(made.world.front()), created_++);
-    news.context = base::combine(who().context, own);
-    made.context = news.context;
-    made.name = who().name + "/created";
+  // Of this rank's own counting, so that no two groups share it: those that it leads are made by it alone.
+  if (me == first)
+    news.context = base::combine(who().context,
+                                 base::combine(by_create + static_cast<std::uint64_t>(made.world.front()), created_++));
+  if (me == first) tell(news, leaders);
+  if (me != first) hear(news, me == here.front() ? first : here.front());
+  made.context = news.context;
+  made.name = who().name + "/created";
+  if (me == here.front()) {
     try {
-      if (ranks.size() > 1 && runtime_->place().boards) news.board = static_cast<std::int64_t>(make_board(made));
+      if (runtime_->place().boards) news.board = static_cast<std::int64_t>(make_board(made));
     } catch (const Error& error) {
-      news.board = -1;
+      news.board = no_memory;
       failed = error;
     }
-    std::vector<Request> requests;
-    for (const Rank rank : ranks.subspan(1)) requests.push_back(message(plan::Verb::send, rank));
-    for (Request& request : requests) finish(std::move(request));
-  } else {
-    finish(message(plan::Verb::recv, first));
-    made.context = news.context;
-    made.name = who().name + "/created";
+    // All hosts have their boards, or none makes the group.
+    std::vector<News> others(leaders.size());
+    if (me != first) tell(news, {&first, 1});
+    for (std::size_t i = 0; i < leaders.size() && me == first; ++i)
+      if (leaders[i] != me) hear(others[i], leaders[i]);
+    News verdict = news;
+    if (std::ranges::any_of(others, [](const News& one) { return one.board == no_memory; })) verdict.board = no_memory;
+    me == first ? tell(verdict, leaders) : hear(verdict, first);
+    if (verdict.board == no_memory) news.board = no_memory;
+    tell(news, here);
   }
   if (failed) raise(*failed);
-  if (news.board < 0)
-    throw Error(Cause::system, "create from group " + who().name + ": rank " + std::to_string(first) +
-                                   " has no memory for the new group's board; free groups that are not used any more");
+  if (news.board == no_memory)
+    throw Error(Cause::system, "create from group " + who().name +
+                                   ": there is no memory for the new group's board on the host of one of its ranks; "
+                                   "free groups that are not used any more");
   made.board = static_cast<host::Offset>(news.board);
   return std::make_shared<Member>(runtime_, std::move(made));
 }

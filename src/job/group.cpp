@@ -44,7 +44,10 @@ Group Group::dup() const {
   if (of(member_).topology() != nullptr) copy.member()->attach(member_->shared_topology());
   return copy;
 }
-Group Group::split_by_host(int key) const { return split(0, key); }  // all ranks of a job share one host
+Group Group::split_by_host(int key) const {
+  job::Member& member = of(member_);
+  return split(static_cast<int>(member.runtime().host_of(member.runtime().place().engine.world_rank)), key);
+}
 
 void Group::expect_members(std::span<const Rank> ranks) const {
   std::set<Rank> seen;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "job/inproc.hpp"
 
+#include <algorithm>
 #include <exception>
 #include <mutex>
 #include <thread>
@@ -37,12 +38,34 @@ int cores_of(const InprocOptions& options) {
   return options.fibers ? 1 : static_cast<int>(std::thread::hardware_concurrency());
 }
 
+struct Host {
+  std::shared_ptr<host::Segment> segment;
+  host::Offset board = 0;
+};
+
+std::vector<Host> hosts_of(const InprocOptions& options, int size) {
+  constexpr std::uint64_t job = 1;
+  std::vector<int> sizes;
+  for (const Rank host : options.hosts) {
+    sizes.resize(std::max(sizes.size(), static_cast<std::size_t>(host) + 1));
+    ++sizes[static_cast<std::size_t>(host)];
+  }
+  if (options.hosts.empty()) sizes.push_back(size);
+  std::vector<Host> hosts;
+  for (const int ranks : sizes) {
+    hosts.push_back({host::Segment::local(ranks, job)});
+    if (options.board) hosts.back().board = make_world_board(*hosts.back().segment);
+  }
+  return hosts;
+}
+
 }  // namespace
 
 void run_inproc(int size, const InprocOptions& options, const std::function<void(Group world)>& body) {
-  constexpr std::uint64_t job = 1;
-  const auto segment = host::Segment::local(size, job);
-  const host::Offset board = options.board ? make_world_board(*segment) : 0;
+  const std::vector<Host> hosts = hosts_of(options, size);
+  const auto host = [&](Rank rank) -> const Host& {
+    return hosts[options.hosts.empty() ? 0 : static_cast<std::size_t>(options.hosts[static_cast<std::size_t>(rank)])];
+  };
   std::unique_ptr<Fibers> fibers;
   if (options.fibers) fibers = std::make_unique<Fibers>(size, options.seed);
   const auto table = std::make_shared<const tune::Table>(
@@ -50,7 +73,10 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
 
   std::vector<std::shared_ptr<Runtime>> runtimes;
   transport::inproc::Options network_options;
-  network_options.wake = [&](Rank rank) { runtimes.front()->engine().waiting().ring(rank); };
+  network_options.wake = [&](Rank rank) {
+    engine::Engine& engine = runtimes[static_cast<std::size_t>(rank)]->engine();
+    engine.waiting().ring(engine.place());
+  };
   network_options.scheduler = fibers.get();
   network_options.seed = options.seed;
   const std::uint64_t delay = options.seed == 0 ? 0 : 20'000;
@@ -58,32 +84,34 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
   Network network(size, std::move(network_options));
   for (Rank rank = 0; rank < size; ++rank) {
     Place place;
-    place.engine = {segment, rank, cores_of(options), true, fibers.get(), &algorithm_name};
+    place.engine = {host(rank).segment, rank, cores_of(options), true, fibers.get(), &algorithm_name};
+    if (!options.hosts.empty()) place.engine.places = places(options.hosts, rank);
+    place.hosts = options.hosts;
     place.table = table;
     place.timeout = options.timeout;
     place.boards = options.board;
     place.single_copy = options.single_copy;
     runtimes.push_back(std::make_shared<Runtime>(std::move(place)));
     runtimes.back()->engine().use(network.transport(rank));
-    segment->enter(rank);
+    host(rank).segment->enter(runtimes.back()->engine().place());
   }
   const auto leave = [&](Rank rank) {
     runtimes[static_cast<std::size_t>(rank)]->engine().leave();
     // What this rank has sent arrives before the others learn that it has left.
     if (fibers)
       for (const std::uint64_t end = fibers->now() + delay; fibers->now() <= end;) fibers->yield();
-    segment->leave(rank);
+    host(rank).segment->leave(runtimes[static_cast<std::size_t>(rank)]->engine().place());
   };
   const auto one = [&](Rank rank) {
     try {
-      body(Group(make_world(runtimes[static_cast<std::size_t>(rank)], board)));
+      body(Group(make_world(runtimes[static_cast<std::size_t>(rank)], host(rank).board)));
     } catch (...) {
       leave(rank);
       throw;
     }
     leave(rank);
   };
-  if (options.watch) options.watch(fibers.get(), *segment);
+  if (options.watch) options.watch(fibers.get(), *hosts.front().segment);
   fibers ? fibers->run(one) : run_threads(size, one);
 }
 

@@ -4,6 +4,7 @@
 
 #include <functional>
 #include <string>
+#include <vector>
 
 #include "host/segment.hpp"
 #include "transport/inproc/scheduler.hpp"
@@ -18,9 +19,11 @@ struct InprocOptions {
   bool single_copy = true;
   int cores = 0;  ///< That the ranks believe to have, which decides how they wait; 0 = this machine's, 1 with fibers.
   bool board = true;  ///< Off: as if every rank were on a host of its own.
+  /// The host of each rank, numbered by their lowest ranks; empty: all share one.
+  std::vector<Rank> hosts = {};
   std::uint64_t timeout = 0;
   /// Called before the ranks start, for a test that strikes a rank in the middle: it freezes the fiber and declares the
-  /// rank dead. The first is nullptr without fibers.
+  /// rank dead. The first is nullptr without fibers; the second is the first host's.
   std::function<void(transport::inproc::Fibers*, host::Segment&)> watch = {};
 };
 

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <iterator>
+#include <map>
 #include <numeric>
 #include <utility>
 
@@ -17,8 +19,18 @@ using engine::Membership;
 
 namespace {
 
+/// The host of each member, numbered by their lowest members; empty when they share one.
+std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
+  std::map<Rank, Rank> numbers;
+  std::vector<Rank> hosts;
+  for (const Rank world : who.world)
+    hosts.push_back(numbers.try_emplace(runtime.host_of(world), static_cast<Rank>(numbers.size())).first->second);
+  return numbers.size() > 1 ? hosts : std::vector<Rank>();
+}
+
 Agreed agreed(const Runtime& runtime, const Membership& who) {
-  return {runtime.place().table, runtime.place().single_copy, who.board != 0};
+  return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
+          hosts_of(runtime, who)};
 }
 
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
@@ -147,16 +159,30 @@ void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count)
 }
 
 host::Offset Member::make_board(const Membership& made) {
+  const engine::Setup& setup = runtime_->engine().setup();
+  std::vector<Rank> places;
+  for (const Rank member : engine::near_members(made, setup))
+    places.push_back(setup.place_of(made.world[static_cast<std::size_t>(member)]));
+  const auto size = static_cast<int>(places.size());
+  if (size == 1) return 0;
   host::Segment& segment = runtime_->engine().segment();
-  const auto size = static_cast<int>(made.world.size());
   const std::size_t bytes = host::Board::bytes(size);
   const host::Offset offset = segment.allocate(bytes);
-  host::Board::format(segment.at(offset, bytes), size, made.context, size, made.name, made.world);
+  host::Board::format(segment.at(offset, bytes), size, made.context, size, made.name, places);
   return offset;
 }
 
 void Member::free_board(host::Offset board, const Membership& made) {
-  runtime_->engine().segment().free(board, host::Board::bytes(static_cast<int>(made.world.size())));
+  const auto size = static_cast<int>(engine::near_members(made, runtime_->engine().setup()).size());
+  runtime_->engine().segment().free(board, host::Board::bytes(size));
+}
+
+std::vector<Rank> Member::near(std::span<const Rank> ranks) const {
+  const auto host = [&](Rank rank) { return runtime_->host_of(who().world[static_cast<std::size_t>(rank)]); };
+  std::vector<Rank> found;
+  std::ranges::copy_if(ranks, std::back_inserter(found),
+                       [&, here = host(channel_->rank())](Rank rank) { return host(rank) == here; });
+  return found;
 }
 
 std::shared_ptr<Member> Member::split(int colour, int key) {
@@ -180,9 +206,10 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   });
 
   for (const Rank r : ranks) made.world.push_back(who().world[static_cast<std::size_t>(r)]);
+  const std::vector<Rank> here = near(ranks);  // the first of them makes their board
   std::int64_t answer = no_board_needed;
   std::string why;
-  if (ranks.size() > 1 && ranks.front() == me && runtime_->place().boards) {
+  if (!here.empty() && here.front() == me && runtime_->place().boards) {
     try {
       answer = static_cast<std::int64_t>(make_board(made));
     } catch (const Error& error) {
@@ -193,12 +220,12 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   std::vector<std::int64_t> answers(size);
   allgather(&answer, answers.data(), 1);
   if (ranks.empty()) return nullptr;
-  answer = answers[static_cast<std::size_t>(ranks.front())];
-  if (answer == no_board_possible)
-    throw Error(Cause::system, "split of group " + who().name + ": no memory for the new group's board on rank " +
-                                   std::to_string(ranks.front()) + (why.empty() ? "" : ": " + why) +
-                                   "; free groups that are not used any more");
-  made.board = static_cast<host::Offset>(answer);
+  for (const Rank rank : ranks)
+    if (answers[static_cast<std::size_t>(rank)] == no_board_possible)
+      throw Error(Cause::system, "split of group " + who().name + ": no memory for the new group's board on rank " +
+                                     std::to_string(rank) + (why.empty() ? "" : ": " + why) +
+                                     "; free groups that are not used any more");
+  made.board = static_cast<host::Offset>(answers[static_cast<std::size_t>(here.front())]);
   made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
   return std::make_shared<Member>(runtime_, std::move(made));
 }
@@ -247,13 +274,21 @@ host::Offset make_world_board(host::Segment& segment) {
   return board;
 }
 
+std::vector<Rank> places(std::span<const Rank> hosts, Rank rank) {
+  std::vector<Rank> found;
+  Rank next = 0;
+  for (const Rank host : hosts) found.push_back(host == hosts[static_cast<std::size_t>(rank)] ? next++ : -1);
+  return found;
+}
+
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board) {
   host::Segment& segment = runtime->engine().segment();
+  const std::vector<Rank>& hosts = runtime->place().hosts;
   Membership world;
   world.context = world_context(segment.header().job);
   world.name = world_name;
   world.rank = runtime->place().engine.world_rank;
-  world.world.resize(static_cast<std::size_t>(segment.size()));
+  world.world.resize(hosts.empty() ? static_cast<std::size_t>(segment.size()) : hosts.size());
   std::iota(world.world.begin(), world.world.end(), 0);
   world.board = segment.size() > 1 ? board : 0;
   return std::make_shared<Member>(std::move(runtime), std::move(world));

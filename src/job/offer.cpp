@@ -51,7 +51,6 @@ std::string take_text(std::span<const std::byte>& bytes) {
 
 std::vector<std::byte> Offer::pack() const {
   std::vector<std::byte> bytes;
-  put(bytes, &board, sizeof board);
   put(bytes, &progress, sizeof progress);
   for (const std::string* text : {&algorithms, &lines, &table}) put(bytes, *text);
   return bytes;
@@ -59,7 +58,6 @@ std::vector<std::byte> Offer::pack() const {
 
 Offer Offer::unpack(std::span<const std::byte> bytes) {
   Offer offer;
-  offer.board = take_number(bytes);
   offer.progress = take_progress(bytes);
   for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table}) *text = take_text(bytes);
   if (!bytes.empty()) throw Error(Cause::system, "rank 0's offer is too long; use one version of Tutti");

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What rank 0 tells everybody before the first operation: where the world's board is, and what selection reads.
+// What rank 0 tells everybody before the first operation: what selection reads.
 #pragma once
 
 #include <cstddef>
@@ -18,7 +18,6 @@ enum class ProgressThread : std::uint32_t {
 };
 
 struct Offer {
-  std::uint64_t board = 0;
   ProgressThread progress = ProgressThread::off;
   std::string algorithms;  ///< As TUTTI_ALGORITHMS.
   std::string lines;       ///< Of the table; they go before the standard ones.

@@ -61,7 +61,11 @@ std::vector<Count> side_by_side(std::span<const Count> counts) {
 }  // namespace
 
 Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::shared_ptr<const Topology> topology)
-    : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)), topology_(std::move(topology)) {}
+    : rank_(rank), size_(size), group_(std::move(group)), agreed_(std::move(agreed)), topology_(std::move(topology)) {
+  for (Rank other = 0; other < static_cast<Rank>(agreed_.hosts.size()); ++other)
+    if (agreed_.hosts[static_cast<std::size_t>(other)] == agreed_.hosts[static_cast<std::size_t>(rank_)])
+      near_.push_back(other);
+}
 
 /// In line: it is made in every call.
 [[gnu::always_inline]] inline Planner::Key::Key(const Call& call) {
@@ -288,6 +292,7 @@ Shape Planner::shape(const Call& call) const {
     shape.destinations = topology_->neighbors.destinations;
     shape.widest = topology_->widest;
   }
+  shape.hosts = agreed_.hosts;
   if (agreed_.board) {
     shape.small_cell = static_cast<Count>(host::small_payload / call.element);
     shape.large_cell = static_cast<Count>(host::large_payload / call.element);
@@ -339,12 +344,12 @@ std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried
   with.recv_offsets = carried.recv_offsets.empty() ? received : carried.recv_offsets;
   plan::Plan plan = algorithm.build(with);
   if (carried.input_layout == nullptr && carried.output_layout == nullptr)
-    return std::make_shared<const Bound>(std::move(plan), says, engine::Layouts{}, exact);
+    return std::make_shared<const Bound>(std::move(plan), says, engine::Layouts{}, exact, near_);
   check_layouts(carried, {plan::reach(plan, plan::Buffer::input), plan::reach(plan, plan::Buffer::output),
                           plan::writes(plan, plan::Buffer::output)});
   const plan::Staging staging{carried.input_layout != nullptr, carried.output_layout != nullptr,
                               collectives::output_before(call.kind, with)};
-  return std::make_shared<const Bound>(plan::staged(plan, staging), says, engine::layouts_of(carried));
+  return std::make_shared<const Bound>(plan::staged(plan, staging), says, engine::layouts_of(carried), nullptr, near_);
 }
 
 }  // namespace tutti::job

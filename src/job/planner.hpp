@@ -19,7 +19,8 @@ namespace tutti::job {
 struct Agreed {
   std::shared_ptr<const tune::Table> table;
   bool single_copy = false;
-  bool board = false;  ///< The ranks of a group share a host and a board.
+  bool board = false;         ///< Ranks of a group that share a host share a board.
+  std::vector<Rank> hosts{};  ///< Of each rank of the group, by their lowest ranks; empty: all share one.
 };
 
 /// One per group. Used under the group's rule that one thread at a time starts operations: its turn guards this.
@@ -30,6 +31,8 @@ class Planner {
   /// Throws Error (usage) for a wrong call, before anything is sent. What it returns stays until the next call.
   const std::shared_ptr<const engine::Bound>& prepare(const Call& call);
   const Agreed& agreed() const { return agreed_; }
+  /// As engine::Rows has it.
+  std::span<const Rank> near() const { return near_; }
   /// What would run; for `tutti info` and tests.
   tune::Choice choose(const Call& call) const;
 
@@ -92,6 +95,7 @@ class Planner {
   Rank rank_, size_;
   std::string group_;
   Agreed agreed_;
+  std::vector<Rank> near_;
   std::shared_ptr<const Topology> topology_;  // none: a group without neighbours
   std::array<Set, 64> cache_;
 };

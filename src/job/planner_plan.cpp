@@ -25,6 +25,10 @@ void Planner::check_plan(const Call& call) const {
     refuse(call, "it is the plan of rank " + std::to_string(mine.plan.rank) + " of " + std::to_string(mine.plan.size) +
                      ", but this is rank " + std::to_string(rank_) + " of " + std::to_string(size_) +
                      "; build it for this rank and size");
+  if (mine.plan.cells > 0 && !agreed_.hosts.empty())
+    refuse(call,
+           "it goes through cells, and ranks of this group are on several hosts; build it from messages, or start "
+           "it on the group of one host (split_by_host)");
   if (!call.algorithm.empty()) refuse(call, "it is an algorithm itself; choose none");
   if (call.element == 0) refuse(call, "the elements have no bytes; pass their size");
   const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element);

@@ -2,6 +2,7 @@
 // The world of a real process, once it has a segment.
 #include "job/runtime.hpp"
 #include "transport/inproc/network.hpp"
+#include "transport/mux.hpp"
 #include "transport/shm/shm.hpp"
 
 namespace tutti::job {
@@ -34,25 +35,36 @@ std::shared_ptr<Member> make_world_apart(const Process& process, int ranks_on_ho
   return make_world(runtime, 0);
 }
 
-std::shared_ptr<Member> make_process_world(const Process& process) {
-  const bool alone = process.segment->size() == 1;
-  Place place = place_of(process);
-  place.engine.direct = alone;
-  const auto runtime = std::make_shared<Runtime>(std::move(place));
-  engine::Engine& engine = runtime->engine();
-  if (alone) {
-    engine.use(transport::inproc::Network(1).transport(0));
-    auto world = make_world(runtime, 0);
-    world->decide_on_progress_thread(process.progress);
-    return world;
-  }
+/// Shared memory to the processes of this host; nothing where there is none.
+static std::unique_ptr<transport::Transport> near_transport(const Process& process, engine::Engine& engine) {
+  if (process.segment->size() == 1) return nullptr;
   transport::shm::Options options;
   options.single_copy = process.single_copy;
   if (process.timeout != 0) options.patience = process.timeout;
   options.wake = [&engine](Rank other) { engine.waiting().ring(other); };
-  engine.use(transport::shm::connect(process.segment, process.rank, std::move(options)));
+  return transport::shm::connect(process.segment, engine.place(), std::move(options));
+}
+
+std::shared_ptr<Member> make_process_world(const Process& process, Far far) {
+  const bool alone = process.segment->size() == 1 && far.transport == nullptr;
+  Place place = place_of(process);
+  place.engine.direct = alone;
+  if (far.transport != nullptr) {
+    place.hosts = process.hosts;
+    place.engine.places = places(process.hosts, process.rank);
+  }
+  const auto runtime = std::make_shared<Runtime>(std::move(place));
+  engine::Engine& engine = runtime->engine();
+  std::unique_ptr<transport::Transport> near = near_transport(process, engine);
+  const bool single_copy = near == nullptr || near->capabilities().single_copy;
+  if (far.transport != nullptr) {
+    engine.waiting().watch(far.descriptor);
+    engine.use(transport::mux(std::move(near), std::move(far.transport), engine.setup().places));
+  } else {
+    engine.use(alone ? transport::inproc::Network(1).transport(0) : std::move(near));
+  }
   auto world = make_world(runtime, process.board);
-  world->agree_on_abilities(engine.transport().capabilities().single_copy);
+  if (!alone) world->agree_on_abilities(single_copy);
   world->decide_on_progress_thread(process.progress);
   return world;
 }

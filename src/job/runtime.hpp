@@ -26,7 +26,8 @@ struct Place {
   std::shared_ptr<const tune::Table> table;
   std::string algorithms;     ///< Of TUTTI_ALGORITHMS, which go before the table; for `tutti info`.
   tune::Source source;        ///< What the table is made from; for `tutti info`.
-  bool boards = true;         ///< Groups get a board: all ranks share a host.
+  bool boards = true;         ///< Members of a group that share a host get a board.
+  std::vector<Rank> hosts{};  ///< Of each rank of the world; empty: all share one.
   bool single_copy = false;   ///< All ranks may read each other's exposed memory; agreed.
   std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
 };
@@ -37,6 +38,8 @@ class Runtime {
 
   engine::Engine& engine() { return engine_; }
   const Place& place() const { return place_; }
+  /// Of a rank of the world.
+  Rank host_of(Rank world) const { return place_.hosts.empty() ? 0 : place_.hosts[static_cast<std::size_t>(world)]; }
   void agree_on_single_copy(bool all) { place_.single_copy = all; }
   /// Whether this job has a progress thread, and why; for `tutti info`.
   const std::string& progress() const { return progress_; }
@@ -99,7 +102,8 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<Member> split(int colour, int key);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
-  /// Memory for the board of a group to be, made by one of its ranks. Throws Error (system).
+  /// Memory for the board of a group to be, made by one of its ranks on this host; 0 where it is alone. Throws Error
+  /// (system).
   host::Offset make_board(const engine::Membership& made);
   /// Gives it back when the group is not made after all.
   void free_board(host::Offset board, const engine::Membership& made);
@@ -117,6 +121,8 @@ class Member : public std::enable_shared_from_this<Member> {
  private:
   engine::Channel::Start prepare(const Call& call);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
+  /// Those of these ranks of the group that are on this rank's host.
+  std::vector<Rank> near(std::span<const Rank> ranks) const;
 
   std::shared_ptr<Runtime> runtime_;
   std::shared_ptr<engine::Channel> channel_;
@@ -133,27 +139,38 @@ std::string_view algorithm_name(std::int32_t algorithm);
 /// The world's context and the size of its board: known to all without asking.
 std::uint64_t world_context(std::uint64_t job);
 
-/// Memory for the world's board, made by one process before the others ask for it; 0 for a world of one.
+/// Memory for the board of the world's ranks on a host, made by one of them before the others ask for it; 0 where it is
+/// alone.
 host::Offset make_world_board(host::Segment& segment);
 
-/// A world of the ranks of a segment whose board is at `board`.
+/// The world of this runtime; its ranks on this host have their board at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
+
+/// The place of each rank in the segment of the host of `rank`, -1 on others.
+std::vector<Rank> places(std::span<const Rank> hosts, Rank rank);
 
 /// What a process that has entered a segment brings along.
 struct Process {
-  std::shared_ptr<host::Segment> segment;
+  std::shared_ptr<host::Segment> segment;  ///< Of its host.
   Rank rank = 0;
-  host::Offset board = 0;
+  host::Offset board = 0;   ///< Of its host.
   int cores = 1;            ///< Usable by all ranks together.
   std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
   tune::Source table = {};                        ///< Agreed; what goes before the standard table.
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
+  std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.
 };
 
-/// The world of a real process. Collective: all ranks of the segment call it.
-std::shared_ptr<Member> make_process_world(const Process& process);
+/// The way to processes on other hosts.
+struct Far {
+  std::unique_ptr<transport::Transport> transport;  ///< Its peers are ranks of the world.
+  int descriptor = -1;                              ///< Readable when there is something to progress.
+};
+
+/// The world of a real process. Collective: all ranks of the job call it. `far` where they are on several hosts.
+std::shared_ptr<Member> make_process_world(const Process& process, Far far = {});
 
 /// A world of processes that share no memory: all that they say to each other goes through this transport. `segment` is
 /// this process's own; `ranks_on_host`: how many share the cores. Does not communicate.

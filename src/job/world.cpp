@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The world of a real process: joins the job, agrees with the others, leaves when the program ends.
+#include <algorithm>
 #include <chrono>
 #include <cstdlib>
+#include <cstring>
 #include <mutex>
 #include <string>
 
@@ -10,6 +12,8 @@
 #include "job/offer.hpp"
 #include "job/runtime.hpp"
 #include "launch/member.hpp"
+#include "transport/interfaces.hpp"
+#include "transport/tcp/tcp.hpp"
 
 namespace tutti {
 namespace job {
@@ -80,31 +84,71 @@ Offer own_offer(const tune::Source& source) {
   return offer;
 }
 
+constexpr std::string_view offer_key = "tutti/world";
+std::string board_key(Rank host) { return "tutti/board/" + std::to_string(host); }
+std::string addresses_key(Rank rank) { return "tutti/addresses/" + std::to_string(rank); }
+
+/// The board of this host's ranks, made by the first of them.
+host::Offset shared_board(launch::Member& place, Rank mine) {
+  host::Offset board = 0;
+  if (place.segment()->size() == 1) return board;
+  const std::string key = board_key(place.hosts()[static_cast<std::size_t>(place.rank())]);
+  if (mine == 0) {
+    board = make_world_board(*place.segment());
+    place.put(key, std::as_bytes(std::span(&board, 1)));
+    return board;
+  }
+  const std::vector<std::byte> said = place.get(key, patience_from_environment());
+  if (said.size() != sizeof board) throw Error(Cause::system, "what the store has as " + key + " is no board's place");
+  std::memcpy(&board, said.data(), sizeof board);
+  return board;
+}
+
+/// The sockets to other hosts, open for calls when this returns.
+Far listen(launch::Member& place) {
+  namespace tcp = transport::tcp;
+  tcp::Options options;
+  options.identity = {.job = place.job(), .rank = place.rank(), .size = place.size(), .secret = place.secret().bytes};
+  options.listen = transport::places_to_listen(false);
+  options.find = [&place](Rank peer) {
+    const std::vector<std::byte> said = place.get(addresses_key(peer), patience_from_environment());
+    return std::string(reinterpret_cast<const char*>(said.data()), said.size());
+  };
+  if (const std::uint64_t timeout = timeout_from_environment(); timeout != 0) options.patience = timeout;
+  auto transport = tcp::listen(std::move(options));
+  const std::string addresses = transport->addresses();
+  place.put(addresses_key(place.rank()), std::as_bytes(std::span(addresses)));
+  const int descriptor = transport->descriptor();
+  return {std::move(transport), descriptor};
+}
+
 void World::make() {
   const Rank rank = place.rank();
+  const std::vector<Rank> hosts(place.hosts().begin(), place.hosts().end());
+  const bool spans_hosts = std::ranges::max(hosts) > 0;
   const auto segment = place.segment();
   const tune::Source source = tune::find_table(this_machine(place.cores()));
   if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
   Offer offer = own_offer(source);
   if (place.size() > 1 && rank == 0) {
-    offer.board = make_world_board(*segment);
-    place.put("tutti/world", offer.pack());
+    place.put(offer_key, offer.pack());
   } else if (place.size() > 1) {
-    const Offer theirs = Offer::unpack(place.get("tutti/world", patience_from_environment()));
+    const Offer theirs = Offer::unpack(place.get(offer_key, patience_from_environment()));
     compare(rank, offer, theirs);
     offer = theirs;
   }
   Process process;
   process.segment = segment;
   process.rank = rank;
-  process.board = offer.board;
+  process.board = shared_board(place, places(hosts, rank)[static_cast<std::size_t>(rank)]);
+  process.hosts = hosts;
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
   process.algorithms = offer.algorithms;
   process.table = {offer.lines, offer.table, source.why, source.trouble};
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
   process.progress = offer.progress;
-  member = make_process_world(process);
+  member = make_process_world(process, spans_hosts ? listen(place) : Far());
 }
 
 void World::leave() {

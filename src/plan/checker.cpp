@@ -52,7 +52,7 @@ struct Checker::Memory {
     std::string choice;
     try {
       require_structure(plans, contract, board);
-      operation.join(plans);
+      operation.join(plans, board.hosts);
       for (std::uint64_t i = 0; i < operation.choices(); ++i) {
         operation.choose(i);
         choice = operation.choice_text();
@@ -105,7 +105,7 @@ Verdict Checker::check_sequence(std::span<const std::vector<Plan>> operations, c
       if (plans.size() != operations.front().size())
         throw Refusal{0, Verdict::no_step, "the operations are not all of the same group"};
       Operation& operation = memory_->operation(index);
-      operation.join(plans);
+      operation.join(plans, board.hosts);
       if (operation.choices() > 1)
         throw Refusal{0, Verdict::no_step, "a sequence does not take plans with 'after any'"};
       operation.choose(0);

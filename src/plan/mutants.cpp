@@ -58,6 +58,7 @@ class Proof {
     // What the change adds or takes away must not matter: what is written otherwise, before and after the change.
     const bool longer = mutation.change == Change::count && mutation.by > 0;
     const bool shorter = mutation.change == Change::count && mutation.by < 0;
+    if (shorter && lies_there_before(mutation)) return "the element it leaves out lies there before";
     const Count same = longer ? step.target.count : shorter ? step.target.count - 1 : 0;
     if (!longer && !unread(plans_, mutation, same)) return "";
     if (!shorter && mutation.change != Change::remove && !unread(mutant, mutation, same)) return "";
@@ -65,13 +66,37 @@ class Proof {
   }
 
  private:
+  /// The last element that the step writes is in its place from the start, and no other step writes it.
+  bool lies_there_before(const Mutation& mutation) const {
+    const Plan& plan = plans_[static_cast<std::size_t>(mutation.rank)];
+    const Slice& target = plan.steps[mutation.step].target;
+    if (target.buffer != Buffer::output) return false;
+    const Slice last = target.part(target.count - 1, 1);
+    for (Index step = 0; step < plan.steps.size(); ++step)
+      if (step != mutation.step && overlap(plan.steps[step].target, last)) return false;
+    const Promise& promise = contract_.ranks[static_cast<std::size_t>(mutation.rank)];
+    const Value before = value(promise.before, last.offset);
+    return !before.empty() && before == value(promise.after, last.offset);
+  }
+
+  /// What an element of output holds, by the contract; empty when it does not say.
+  static Value value(const std::vector<Piece>& pieces, Count element) {
+    for (const Piece& piece : pieces) {
+      if (piece.buffer != Buffer::output || element < piece.offset || element >= piece.offset + piece.count) continue;
+      Value value = piece.value;
+      for (Contribution& contribution : value) contribution.offset += element - piece.offset;
+      return value;
+    }
+    return {};
+  }
+
   bool unread(std::span<const Plan> plans, const Mutation& mutation, Count from) {
     return checker_.check_without(plans, contract_, board_, mutation.rank, mutation.step, from).ok;
   }
 
   static Reach reach(std::span<const Plan> plans, Rank rank) {
     Operation operation;
-    operation.join(plans);
+    operation.join(plans, {});
     operation.choose(0);
     Reach reach;
     reach.build(operation, rank);
@@ -130,11 +155,16 @@ class Proof {
     return Verdict::no_step;
   }
 
+  bool same_host(Rank a, Rank b) const {
+    return board_.hosts.empty() ||
+           board_.hosts[static_cast<std::size_t>(a)] == board_.hosts[static_cast<std::size_t>(b)];
+  }
+
   std::string of_publish(Rank owner, std::int32_t cell) const {
     for (const Plan& plan : plans_)
       for (const Step& step : plan.steps)
-        if (step.verb == Verb::await && step.cell == cell && (step.peer == owner || step.peer == everyone) &&
-            plan.rank != owner)
+        if (step.verb == Verb::await && step.cell == cell && plan.rank != owner &&
+            (step.peer == owner || (step.peer == everyone && same_host(plan.rank, owner))))
           return "";
     return "no rank awaits the cell";
   }

@@ -7,8 +7,9 @@
 
 namespace tutti::plan {
 
-void Operation::join(std::span<const Plan> plans) {
+void Operation::join(std::span<const Plan> plans, std::span<const Rank> hosts) {
   plans_ = plans;
+  place(hosts);
   first_.clear();
   rank_.clear();
   Node node = 0;
@@ -19,6 +20,20 @@ void Operation::join(std::span<const Plan> plans) {
   }
   first_.push_back(node);
   find_choices();
+}
+
+void Operation::place(std::span<const Rank> hosts) {
+  host_.assign(hosts.begin(), hosts.end());
+  host_.resize(plans_.size(), 0);
+  by_host_.clear();
+  host_first_.assign(1, 0);
+  for (Rank host = 0; by_host_.size() < plans_.size(); ++host) {
+    for (Rank rank = 0; rank < size(); ++rank)
+      if (host_of(rank) == host) by_host_.push_back(rank);
+    host_first_.push_back(by_host_.size());
+  }
+  first_cell_.assign(1, 0);
+  for (const Plan& plan : plans_) first_cell_.push_back(first_cell_.back() + static_cast<std::size_t>(plan.cells));
 }
 
 void Operation::find_choices() {
@@ -147,7 +162,7 @@ void Operation::pair(std::span<Message> sends, std::span<Message> receipts) {
 }
 
 void Operation::match_cells() {
-  publisher_.assign(plans_.size() * static_cast<std::size_t>(cells()), nothing);
+  publisher_.assign(cells(), nothing);
   releases_.clear();
   release_first_.assign(1, 0);
   if (cells() == 0) {
@@ -157,8 +172,7 @@ void Operation::match_cells() {
   for (Node node = 0; node < nodes(); ++node) {
     const Step& step = this->step(node);
     if (step.verb != Verb::publish || cancelled(node)) continue;
-    Node& publisher = publisher_[static_cast<std::size_t>(rank_of(node)) * static_cast<std::size_t>(cells()) +
-                                 static_cast<std::size_t>(step.cell)];
+    Node& publisher = publisher_[cell_number(rank_of(node), step.cell)];
     if (publisher != nothing) refuse(node, "step s" + std::to_string(index_of(publisher)) + " publishes the same cell");
     publisher = node;
   }
@@ -172,8 +186,9 @@ void Operation::match_cells() {
         releases_.push_back({step.cell, node});
       } else if (step.verb == Verb::await) {
         if (step.peer != everyone) require_published(node, step.peer);
-        for (Rank owner = 0; step.peer == everyone && owner < size(); ++owner)
-          if (owner != rank) require_published(node, owner);
+        if (step.peer == everyone)
+          for (const Rank owner : ranks_of(host_of(rank)))
+            if (owner != rank) require_published(node, owner);
       }
       for (const Slice* slice : {&step.source, &step.target})
         if (slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed) require_readable(node, *slice);

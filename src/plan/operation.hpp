@@ -45,8 +45,8 @@ class Operation {
     Node node;
   };
 
-  /// Plans whose structure is right. The plans must outlive the operation.
-  void join(std::span<const Plan> plans);
+  /// Plans whose structure is right, of ranks on these hosts (as in Board). The plans must outlive the operation.
+  void join(std::span<const Plan> plans, std::span<const Rank> hosts);
 
   /// How many ways there are to choose the first predecessor of every `after any`; 4096 at most, else refused.
   std::uint64_t choices() const { return choices_; }
@@ -60,8 +60,20 @@ class Operation {
   std::span<const Plan> plans() const { return plans_; }
   const Plan& plan(Rank rank) const { return plans_[static_cast<std::size_t>(rank)]; }
   Rank size() const { return static_cast<Rank>(plans_.size()); }
-  std::int32_t cells() const { return plans_.front().cells; }
-  Ring ring() const { return plans_.front().ring; }
+  Rank hosts() const { return static_cast<Rank>(host_first_.size()) - 1; }
+  Rank host_of(Rank rank) const { return host_[static_cast<std::size_t>(rank)]; }
+  /// The ranks of a host, in ascending order; all of them have the same ring and number of cells.
+  std::span<const Rank> ranks_of(Rank host) const {
+    const auto first = host_first_[static_cast<std::size_t>(host)];
+    return std::span(by_host_).subspan(first, host_first_[static_cast<std::size_t>(host) + 1] - first);
+  }
+  std::int32_t cells_of(Rank host) const { return plan(ranks_of(host).front()).cells; }
+  Ring ring_of(Rank host) const { return plan(ranks_of(host).front()).ring; }
+  /// A cell's number among the cells of all ranks; there are cells() of them.
+  std::size_t cell_number(Rank rank, std::int32_t cell) const {
+    return first_cell_[static_cast<std::size_t>(rank)] + static_cast<std::size_t>(cell);
+  }
+  std::size_t cells() const { return first_cell_.back(); }
   Node nodes() const { return first_.back(); }
   Node first_node(Rank rank) const { return first_[static_cast<std::size_t>(rank)]; }
   Rank rank_of(Node node) const { return rank_[node]; }
@@ -76,10 +88,7 @@ class Operation {
   Node chosen(Node node) const { return chosen_.empty() ? nothing : chosen_[node]; }
   bool cancelled(Node node) const { return !cancelled_.empty() && cancelled_[node]; }
   /// The publish step of a cell, or nothing.
-  Node publisher(Rank rank, std::int32_t cell) const {
-    return publisher_[static_cast<std::size_t>(rank) * static_cast<std::size_t>(cells()) +
-                      static_cast<std::size_t>(cell)];
-  }
+  Node publisher(Rank rank, std::int32_t cell) const { return publisher_[cell_number(rank, cell)]; }
   /// The first release of a rank that covers the cell, or nothing: its completion does.
   Node release_of(Rank rank, std::int32_t cell) const;
   std::span<const Release> releases(Rank rank) const {
@@ -99,6 +108,7 @@ class Operation {
     Node node;
   };
 
+  void place(std::span<const Rank> hosts);
   void find_choices();
   void match_messages();
   void pair(std::span<Message> sends, std::span<Message> receipts);
@@ -110,6 +120,10 @@ class Operation {
   std::span<const Plan> plans_;
   std::vector<Node> first_;
   std::vector<Rank> rank_;
+  std::vector<Rank> host_;               // per rank
+  std::vector<Rank> by_host_;            // the ranks of each host side by side
+  std::vector<std::size_t> host_first_;  // per host, in by_host_
+  std::vector<std::size_t> first_cell_;  // per rank
   std::uint64_t choices_ = 1;
   std::vector<Node> alternatives_;  // steps that start after any
   std::vector<Node> chosen_;        // empty when there are no alternatives

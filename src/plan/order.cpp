@@ -2,14 +2,15 @@
 #include "plan/order.hpp"
 
 #include <algorithm>
+#include <array>
 
 namespace tutti::plan {
 namespace {
 
 enum State : std::uint8_t { unseen, open, done };
 
-/// The own cell that a step writes, and therefore must not write before all ranks have released the cell's last
-/// content; -1 when it writes none.
+/// The own cell that a step writes, and therefore must not write before all ranks of the host have released the cell's
+/// last content; -1 when it writes none.
 std::int32_t written_cell(const Step& step) {
   if (step.verb == Verb::publish) return step.cell;
   return step.target.buffer == Buffer::shared ? step.target.cell : -1;
@@ -37,15 +38,18 @@ void Order::sort(std::span<Operation* const> operations, const Board& board, boo
 void Order::number(std::span<Operation* const> operations) {
   first_.assign(1, 0);
   places_.clear();
-  Place next[2];
+  const Rank hosts = operations.empty() ? 0 : operations.front()->hosts();
+  std::vector<std::array<Place, 2>> next(static_cast<std::size_t>(hosts));
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = *operations[i];
     first_.push_back(first_.back() + operation.nodes() + 2 * static_cast<Node>(operation.size()));
-    Place& place = next[static_cast<int>(operation.ring())];
-    places_.push_back(place);
-    if (operation.cells() == 0) continue;
-    place.before += operation.cells();
-    place.previous = i;
+    for (Rank host = 0; host < hosts; ++host) {
+      Place& place = next[static_cast<std::size_t>(host)][static_cast<std::size_t>(operation.ring_of(host))];
+      places_.push_back(place);
+      if (operation.cells_of(host) == 0) continue;
+      place.before += operation.cells_of(host);
+      place.previous = i;
+    }
   }
 }
 
@@ -165,27 +169,31 @@ Node Order::next_cell(Walk& walk) const {
   if (step.verb != Verb::await || operation.cancelled(walk.member)) return nothing;
   if (step.peer != everyone)
     return walk.at++ == 0 ? event(walk, walk.operation, operation.publisher(step.peer, step.cell)) : nothing;
-  if (static_cast<Rank>(walk.at) == operation.rank_of(walk.member)) ++walk.at;
-  if (static_cast<Rank>(walk.at) >= operation.size()) return nothing;
-  return event(walk, walk.operation, operation.publisher(static_cast<Rank>(walk.at++), step.cell));
+  const Rank rank = operation.rank_of(walk.member);
+  const auto others = operation.ranks_of(operation.host_of(rank));
+  if (walk.at < others.size() && others[walk.at] == rank) ++walk.at;
+  if (walk.at >= others.size()) return nothing;
+  return event(walk, walk.operation, operation.publisher(others[walk.at++], step.cell));
 }
 
-/// A cell is written when every rank has released the cell that lies a ring's length before it, and all of the
-/// operations before that one.
+/// A cell is written when every rank of the host has released the cell that lies a ring's length before it, and all of
+/// the operations before that one.
 Node Order::next_reuse(Walk& walk) const {
   const Operation& operation = *operations_[walk.operation];
   const std::int32_t cell = written_cell(operation.step(walk.member));
   if (cell < 0 || operation.cancelled(walk.member)) return nothing;
-  const std::int64_t last = places_[walk.operation].before + cell - ring_[static_cast<int>(operation.ring())];
-  const std::uint32_t size = static_cast<std::uint32_t>(operation.size());
-  if (last < 0 || walk.at == 2 * size) return nothing;
+  const Rank host = operation.host_of(operation.rank_of(walk.member));
+  const auto ranks = operation.ranks_of(host);
+  const std::int64_t last =
+      place(walk.operation, host).before + cell - ring_[static_cast<int>(operation.ring_of(host))];
+  if (last < 0 || walk.at == 2 * ranks.size()) return nothing;
   std::uint32_t owner = walk.operation;
-  while (places_[owner].before > last) owner = places_[owner].previous;
+  while (place(owner, host).before > last) owner = place(owner, host).previous;
   const std::uint32_t at = walk.at++;
-  if (at < size)
-    return release(walk, owner, static_cast<Rank>(at), static_cast<std::int32_t>(last - places_[owner].before));
-  const std::uint32_t previous = places_[owner].previous;
-  return previous == no_operation ? nothing : released(previous, static_cast<Rank>(at - size));
+  if (at < ranks.size())
+    return release(walk, owner, ranks[at], static_cast<std::int32_t>(last - place(owner, host).before));
+  const std::uint32_t previous = place(owner, host).previous;
+  return previous == no_operation ? nothing : released(previous, ranks[at - ranks.size()]);
 }
 
 /// Completion waits for all steps of the rank; `released` for the release of the last cell, in the order of operations.
@@ -201,9 +209,10 @@ Node Order::next_of_moment(Walk& walk) const {
     return event(walk, walk.operation, node);
   }
   const Rank rank = static_cast<Rank>(moment - size);
-  if (operation.cells() == 0 || walk.at == 2) return nothing;
-  if (walk.at++ == 0) return release(walk, walk.operation, rank, operation.cells() - 1);
-  const std::uint32_t previous = places_[walk.operation].previous;
+  const Rank host = operation.host_of(rank);
+  if (operation.cells_of(host) == 0 || walk.at == 2) return nothing;
+  if (walk.at++ == 0) return release(walk, walk.operation, rank, operation.cells_of(host) - 1);
+  const std::uint32_t previous = place(walk.operation, host).previous;
   return previous == no_operation ? nothing : released(previous, rank);
 }
 

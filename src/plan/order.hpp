@@ -45,7 +45,7 @@ class Order {
     bool causes = false;  // steps for themselves, not messages as one event
     std::uint32_t at = 0;
   };
-  /// Where an operation's cells lie on its ring.
+  /// Where an operation's cells lie on the ring of a host.
   struct Place {
     std::int64_t before = 0;                // cells that the operations before it took of the same ring
     std::uint32_t previous = no_operation;  // the one before it on the same ring
@@ -54,6 +54,9 @@ class Order {
 
   void number(std::span<Operation* const> operations);
   void visit(Node root);
+  const Place& place(std::uint32_t operation, Rank host) const {
+    return places_[operation * static_cast<std::size_t>(operations_.front()->hosts()) + static_cast<std::size_t>(host)];
+  }
   std::uint32_t operation_of(Node event) const;
   Walk begin(Node event) const;
   Node next(Walk& walk) const;
@@ -74,8 +77,8 @@ class Order {
   [[noreturn]] void refuse_cycle(Node event) const;
 
   std::span<Operation* const> operations_;
-  std::vector<Node> first_;  // of each operation
-  std::vector<Place> places_;
+  std::vector<Node> first_;    // of each operation
+  std::vector<Place> places_;  // per operation and host
   std::int32_t ring_[2] = {0, 0};
   bool one_after_another_ = false;
   std::vector<std::uint8_t> state_;

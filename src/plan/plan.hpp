@@ -36,9 +36,9 @@ struct Slice {
 ///   copy         source -> target
 ///   publish      makes my cell `cell` visible. source = what it holds: a range of my own shared cell,
 ///                or a range of input, output or scratch that others may then read as `exposed`
-///   await        until peer's cell `cell` (peer = everyone: every other rank's) is visible;
+///   await        until peer's cell `cell` (peer = everyone: that of every other rank of my host) is visible;
 ///                source.count = the elements it must hold, the same for all
-///   release      I have finished reading all cells up to and including `cell`, of every rank
+///   release      I have finished reading all cells up to and including `cell`, of every rank of my host
 enum class Verb : std::uint8_t { send, recv, recv_reduce, reduce, copy, publish, await, release };
 
 /// Where the incoming operand of a reduction stands: left: target = source op target (source is of lower ranks);
@@ -65,7 +65,7 @@ struct Step {
 /// Which ring of the board a plan's cells come from.
 enum class Ring : std::uint8_t { small, large };
 
-/// Cells of each rank's ring: cell k can be written when all ranks have released cell k - ring_length.
+/// Cells of each rank's ring: cell k can be written when all ranks of the host have released cell k - ring_length.
 constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 512 : 8; }
 
 /// One rank's plan. Steps stand in an order in which every step comes after its predecessors.
@@ -74,7 +74,7 @@ struct Plan {
   Rank size = 1;
   Count scratch = 0;  ///< Elements of scratch memory.
   Ring ring = Ring::small;
-  std::int32_t cells = 0;  ///< Cells of each rank's ring this operation takes: the same on all ranks; 0 = no board.
+  std::int32_t cells = 0;  ///< Cells of the ring this operation takes: like the ring, the same on all ranks of a host.
   std::vector<Step> steps;
   std::vector<Index> edges;
 

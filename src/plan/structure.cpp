@@ -19,6 +19,7 @@ class Structure {
   Structure(const Plan& plan, const Contract* contract, const Board& board)
       : plan_(plan),
         promise_(contract ? &contract->ranks[static_cast<std::size_t>(plan.rank)] : nullptr),
+        hosts_(board.hosts),
         capacity_(cell_capacity(plan, board)) {
     if (promise_ == nullptr) return;
     for (const Piece& piece : promise_->after)
@@ -63,6 +64,11 @@ class Structure {
     if (peer == plan_.rank) refuse("it names its own rank as peer");
   }
 
+  void require_same_host(Rank owner) const {
+    if (!hosts_.empty() && hosts_[static_cast<std::size_t>(owner)] != hosts_[static_cast<std::size_t>(plan_.rank)])
+      refuse("rank " + std::to_string(owner) + " is on another host and shares no cells with it");
+  }
+
   void require_cell(std::int32_t cell) const {
     if (cell < 0 || cell >= plan_.cells)
       refuse("cell " + std::to_string(cell) + " is none of the " + std::to_string(plan_.cells) +
@@ -92,7 +98,10 @@ class Structure {
         return;
       case Verb::await:
         require_cell(step.cell);
-        if (step.peer != everyone) require_peer(step.peer);
+        if (step.peer != everyone) {
+          require_peer(step.peer);
+          require_same_host(step.peer);
+        }
         if (step.source.count < 0) refuse("it expects fewer than 0 elements");
         return;
       case Verb::release:
@@ -131,6 +140,7 @@ class Structure {
     require_cell(slice.cell);
     if (slice.owner < 0 || slice.owner >= plan_.size)
       refuse("rank " + std::to_string(slice.owner) + " does not exist in a group of " + std::to_string(plan_.size));
+    require_same_host(slice.owner);
   }
 
   void require_source(const Slice& slice, bool may_be_exposed) const {
@@ -173,10 +183,41 @@ class Structure {
 
   const Plan& plan_;
   const Promise* promise_;
+  std::span<const Rank> hosts_;
   Count capacity_;
   std::vector<Range> writable_;
   Index index_ = 0;
 };
+
+/// The lowest rank of each host.
+std::vector<Rank> require_hosts(std::span<const Rank> hosts, Rank size) {
+  if (hosts.empty()) return {0};
+  if (hosts.size() != static_cast<std::size_t>(size))
+    throw Refusal{0, Verdict::no_step,
+                  "the hosts of " + std::to_string(hosts.size()) + " ranks are given for " + std::to_string(size)};
+  std::vector<Rank> lowest;
+  for (Rank rank = 0; rank < size; ++rank) {
+    const Rank host = hosts[static_cast<std::size_t>(rank)], next = static_cast<Rank>(lowest.size());
+    if (host < 0 || host > next)
+      throw Refusal{rank, Verdict::no_step,
+                    "its host is " + std::to_string(host) + ", but hosts are numbered from 0 in the order of their " +
+                        "lowest ranks: at most " + std::to_string(next) + " here"};
+    if (host == next) lowest.push_back(rank);
+  }
+  return lowest;
+}
+
+/// All ranks of a host take the same cells.
+void require_cells(const Plan& plan, const Plan& lowest, Rank size) {
+  if (plan.cells != lowest.cells || plan.ring != lowest.ring)
+    throw Refusal{plan.rank, Verdict::no_step,
+                  "it takes " + std::to_string(plan.cells) + " cells of the " + std::string(word(plan.ring)) +
+                      " ring, but rank " + std::to_string(lowest.rank) + " takes " + std::to_string(lowest.cells) +
+                      " of the " + std::string(word(lowest.ring)) + " ring"};
+  if (plan.scratch < 0 || plan.cells < 0 || plan.cells > (1 << 24) / size)
+    throw Refusal{plan.rank, Verdict::no_step,
+                  "its scratch or its number of cells is negative or beyond what is checked"};
+}
 
 }  // namespace
 
@@ -185,19 +226,15 @@ void require_structure(std::span<const Plan> plans, const Contract* contract, co
   if (size == 0) throw Refusal{0, Verdict::no_step, "there are no plans"};
   if (contract != nullptr && contract->ranks.size() != plans.size())
     throw Refusal{0, Verdict::no_step, "the contract is for " + std::to_string(contract->ranks.size()) + " ranks"};
+  const std::vector<Rank> lowest = require_hosts(board.hosts, size);
   for (Rank rank = 0; rank < size; ++rank) {
     const Plan& plan = plans[static_cast<std::size_t>(rank)];
     if (plan.rank != rank || plan.size != size)
       throw Refusal{rank, Verdict::no_step,
                     "its plan is that of rank " + std::to_string(plan.rank) + " of " + std::to_string(plan.size) +
                         ", not of rank " + std::to_string(rank) + " of " + std::to_string(size)};
-    if (plan.cells != plans.front().cells || plan.ring != plans.front().ring)
-      throw Refusal{rank, Verdict::no_step,
-                    "it takes " + std::to_string(plan.cells) + " cells of the " + std::string(word(plan.ring)) +
-                        " ring, but rank 0 takes " + std::to_string(plans.front().cells) + " of the " +
-                        std::string(word(plans.front().ring)) + " ring"};
-    if (plan.scratch < 0 || plan.cells < 0 || plan.cells > (1 << 24) / size)
-      throw Refusal{rank, Verdict::no_step, "its scratch or its number of cells is negative or beyond what is checked"};
+    const Rank host = board.hosts.empty() ? 0 : board.hosts[static_cast<std::size_t>(rank)];
+    require_cells(plan, plans[static_cast<std::size_t>(lowest[static_cast<std::size_t>(host)])], size);
     Structure(plan, contract, board).require();
   }
 }

@@ -87,10 +87,11 @@ int width(const Step& step) {
 
 class Picture {
  public:
-  explicit Picture(std::span<const Plan> plans) {
-    const Board board{.small_cell = std::numeric_limits<Count>::max(), .large_cell = std::numeric_limits<Count>::max()};
+  Picture(std::span<const Plan> plans, std::span<const Rank> hosts) {
+    constexpr Count any = std::numeric_limits<Count>::max();
+    const Board board{.small_cell = any, .large_cell = any, .hosts = hosts};
     require_structure(plans, nullptr, board);
-    operation_.join(plans);
+    operation_.join(plans, hosts);
     operation_.choose(0);
     operation_.match();
     order_.sort(std::span(&only_, 1), board, false);
@@ -220,7 +221,7 @@ class Picture {
     for (Node node = 0; node < operation_.nodes(); ++node) {
       const Step& step = operation_.step(node);
       if (step.verb != Verb::await || operation_.cancelled(node)) continue;
-      for (Rank owner = 0; owner < operation_.size(); ++owner)
+      for (const Rank owner : operation_.ranks_of(operation_.host_of(operation_.rank_of(node))))
         if (owner == step.peer || (step.peer == everyone && owner != operation_.rank_of(node)))
           draw_curve(operation_.publisher(owner, step.cell), node,
                      "stroke=\"#9333ea\" stroke-width=\"1.3\" stroke-dasharray=\"5 3\" marker-end=\"url(#cell)\"");
@@ -255,9 +256,9 @@ class Picture {
 
 }  // namespace
 
-std::string draw(std::span<const Plan> plans) {
+std::string draw(std::span<const Plan> plans, std::span<const Rank> hosts) {
   try {
-    return Picture(plans).draw();
+    return Picture(plans, hosts).draw();
   } catch (const Refusal& refusal) {
     throw Error(Cause::usage, "plan: rank " + std::to_string(refusal.rank) + ": " + refusal.reason +
                                   "; only plans that fit together can be drawn");

@@ -10,7 +10,7 @@
 namespace tutti::plan {
 
 /// A self-contained SVG of all ranks' plans. A step stands one column after the latest step it waits for, as if every
-/// step took the same time. Throws Error (usage) for plans that do not fit together.
-std::string draw(std::span<const Plan> plans);
+/// step took the same time. `hosts`: each rank's, as in Board. Throws Error (usage) for plans that do not fit together.
+std::string draw(std::span<const Plan> plans, std::span<const Rank> hosts = {});
 
 }  // namespace tutti::plan

@@ -22,12 +22,12 @@ Contents& Symbolic::contents(Rank rank, Buffer buffer, std::int32_t cell) {
   const auto owner = static_cast<std::size_t>(rank);
   if (buffer != Buffer::shared) return contents_[owner * 3 + static_cast<std::size_t>(buffer) - 1];
   const auto size = static_cast<std::size_t>(operation_->size());
-  return contents_[size * 3 + owner * static_cast<std::size_t>(operation_->cells()) + static_cast<std::size_t>(cell)];
+  return contents_[size * 3 + operation_->cell_number(rank, cell)];
 }
 
 void Symbolic::prepare(const Contract* contract) {
   const auto size = static_cast<std::size_t>(operation_->size());
-  const std::size_t buffers = size * (3 + static_cast<std::size_t>(operation_->cells()));
+  const std::size_t buffers = size * 3 + operation_->cells();
   if (contents_.size() < buffers) contents_.resize(buffers);
   for (std::size_t i = 0; i < buffers; ++i) contents_[i].clear();
   // Without a contract the output has contributions of its own, as if of further ranks.

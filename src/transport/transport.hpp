@@ -52,7 +52,7 @@ enum class State : std::uint8_t {
 };
 
 /// One send or receive. The caller owns it and keeps it (and the bytes) in place until `state` is final, or until
-/// `cancel` has returned. A transport links it into its own lists through `next` and `link`.
+/// `cancel` has returned. A transport links it into its own lists through `next` and `link`, and may rename the peer.
 struct Transfer {
   Peer peer = -1;
   Tag tag;
@@ -62,6 +62,7 @@ struct Transfer {
   std::byte* data = nullptr;          ///< A send never writes through it.
   std::size_t size = 0;
   State state = State::pending;  ///< Read and written under the lock of the engine that owns the transport.
+  bool near = false;             ///< For a transport that is made of two: which of them has it; see mux.hpp.
   Transfer* next = nullptr;
   void* link = nullptr;
 };
@@ -73,7 +74,7 @@ struct Capabilities {
 };
 
 /// Bytes between this process and the others. One thread at a time calls it (the engine's lock).
-/// Nothing here blocks, throws for a peer's fault, or aborts; a peer's death shows as State::lost.
+/// Nothing here but `drain` blocks, throws for a peer's fault, or aborts; a peer's death shows as State::lost.
 class Transport {
  public:
   virtual ~Transport() = default;
@@ -95,6 +96,9 @@ class Transport {
   virtual void peer_lost(Peer peer) = 0;
   /// Drops unexpected messages of a group that is gone or broken.
   virtual void forget(std::uint64_t context) = 0;
+  /// Before the process ends: waits until others will get what was sent, also without this process, or are lost; for so
+  /// many nanoseconds at most. The one operation that blocks.
+  virtual void drain(std::uint64_t nanoseconds) { static_cast<void>(nanoseconds); }
 };
 
 }  // namespace tutti::transport

@@ -8,6 +8,10 @@ namespace {
 
 constexpr std::string_view text = R"(
 # collective  bytes  ranks  algorithm
+barrier       -      -      hosts
+bcast         -      -      hosts
+reduce        -      -      hosts
+allreduce     32K    -      hosts
 barrier       -      32     board
 barrier       -      -      board_tree
 barrier       -      -      dissemination

@@ -115,6 +115,55 @@ TEST(CheckSweep, EveryAlgorithmTakesShortSegmentsAndAnyRadix) {
   });
 }
 
+/// Groups of up to 64 ranks on up to 16 hosts, dealt in any way.
+TEST(CheckSweep, EveryAlgorithmTakesAnyHosts) {
+  const std::uint64_t seed = std::random_device()();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  std::vector<const Algorithm*> algorithms;
+  for (const Algorithm& algorithm : collectives::algorithms())
+    if (algorithm.needs.hosts) algorithms.push_back(&algorithm);
+  Findings findings;
+  on_two_threads(algorithms.size(), [&](std::size_t i, plan::Checker& checker) {
+    base::Random random(seed + i * 7919);
+    for (int n = 0; n < 500; ++n)
+      check_problem(*algorithms[i], random_problem(*algorithms[i], n % 5 == 0 ? 64 : 16, random), checker, findings);
+  });
+  findings.report();
+}
+
+/// On several hosts, of which some lack what an algorithm takes of the rings, those for hosts and those for any ranks
+/// follow each other.
+TEST(CheckSweep, AlgorithmsFollowEachOtherOnSeveralHosts) {
+  const std::uint64_t seed = std::random_device()();
+  std::printf("seed %llu\n", static_cast<unsigned long long>(seed));
+  SCOPED_TRACE("seed " + std::to_string(seed));
+  const auto algorithms = collectives::algorithms();
+  Findings findings;
+  on_two_threads(500, [&](std::size_t i, plan::Checker& checker) {
+    base::Random random(seed + i * 7919);
+    const auto size = static_cast<Rank>(2 + random.below(8));
+    Problem last{.size = size, .hosts = random_hosts(size, random)};
+    std::vector<std::vector<plan::Plan>> operations;
+    while (operations.size() < 24) {
+      const Algorithm& algorithm = algorithms[random.below(algorithms.size())];
+      if (has_neighbors(algorithm.kind) || (!algorithm.needs.hosts && random.once_in(2))) continue;
+      const bool rooted = get(algorithm.kind).rooted;
+      const auto root = static_cast<Rank>(rooted ? random.below(static_cast<std::uint64_t>(size)) : 0);
+      const auto count = static_cast<Count>(random.below(random.once_in(2) ? 8 : 80));
+      Problem problem = problem_of(algorithm.kind, size, root, count, false, true);
+      problem.hosts = last.hosts;
+      problem.parameters.segment = static_cast<Count>(random.below(8));
+      std::vector<plan::Plan> next = build(algorithm, problem);
+      if (!next.empty()) operations.push_back(std::move(next));
+    }
+    const plan::Verdict verdict = checker.check_sequence(operations, board_of(last));
+    findings.count(1, 0);
+    if (!verdict.ok) findings.add(algorithms[0], "hosts " + describe(algorithms[0], last) + ": " + verdict.text);
+  });
+  findings.report();
+}
+
 /// Operations that follow each other take cells of the same rings, more than the rings have.
 TEST(CheckSweep, AlgorithmsFollowEachOther) {
   const auto algorithms = collectives::algorithms();

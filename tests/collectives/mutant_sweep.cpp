@@ -29,8 +29,10 @@ std::vector<Problem> problems_of(const Algorithm& algorithm, Rank size) {
       std::vector<Rank> roots = {!collective.rooted ? 0 : in_place ? size - 1 : size / 2};
       if (has_neighbors(algorithm.kind)) roots = {0, 1, 2, 3, 4};  // graphs
       for (const Rank root : roots) {
-        problems.push_back(problem_of(algorithm.kind, size, root, 2 * size + 1, in_place, commutative));
-        problems.back().parameters = parameters;
+        Problem problem = problem_of(algorithm.kind, size, root, 2 * size + 1, in_place, commutative);
+        problem.parameters = parameters;
+        for (int n = 0; n < (algorithm.needs.hosts ? 2 : 1); ++n)
+          problems.push_back(placed(algorithm, problem, static_cast<int>(problems.size())));
       }
     }
   return problems;

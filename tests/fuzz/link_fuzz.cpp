@@ -23,7 +23,7 @@ constexpr std::uint64_t wanted = 1, unwanted = 2;
 class Counter final : public Hearer {
  public:
   bool hear(Peer, const Header& header, const std::byte* bytes) override {
-    if (!header.good() || header.word == Word::data) std::abort();
+    if (!header.good(eager) || header.word == Word::data) std::abort();
     const std::vector<std::byte> copy(bytes, bytes + (header.word == Word::bytes ? header.size : 0));
     return header.handle != 13 && copy.size() <= eager;
   }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Ranks as forked processes over one segment, without a launcher: for tests that look at exit statuses.
+// Ranks as forked processes over a segment, or over one for each pretended host, without a launcher: for tests that
+// look at exit statuses.
 #pragma once
 
 #include <functional>
@@ -14,6 +15,8 @@ struct ProcessOptions {
   std::string algorithms = {};
   bool single_copy = true;
   int cores = 2;
+  /// The host of each rank, numbered by their lowest ranks; empty: all share one. Others are reached by TCP.
+  std::vector<Rank> hosts = {};
 };
 
 /// Forks `size` processes, runs `body` in each, and returns what each printed as its failure ("" = none; "killed by

@@ -4,6 +4,7 @@
 
 #include <chrono>
 
+#include "job/runtime.hpp"
 #include "matrix.hpp"
 #include "processes.hpp"
 
@@ -18,9 +19,11 @@ class Shm : public ::testing::TestWithParam<Rank> {};
 void all_groups(const Group& world, const std::vector<tutti::Count>& counts, int roots, bool single_copy) {
   const auto half = world.split(world.rank() % 2, -world.rank());
   const auto dup = world.dup();
-  for (const Group& group : {world, dup, half})
-    for (const auto& one : tutti::matrix::cases(group.size(), counts, roots, group.size() > 1, single_copy))
+  for (const Group& group : {world, dup, half}) {
+    const bool board = group.size() > 1 && !group.member()->channel().spans_hosts();
+    for (const auto& one : tutti::matrix::cases(group.size(), counts, roots, board, single_copy))
       tutti::matrix::run(group, one);
+  }
 }
 
 void expect_all_well(const std::vector<std::string>& said) {
@@ -41,5 +44,18 @@ TEST_P(Shm, WithoutSingleCopy) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Shm, ::testing::Values(1, 2, 3, 4, 5, 7, 8, 13));
+
+/// Every other rank shares a host with the first, the rest are by twos on others: all is said by cells, by shared
+/// memory or by TCP.
+TEST(OverHosts, EveryCase) {
+  for (const Rank size : {2, 5, 8}) {
+    std::vector<Rank> hosts;
+    for (Rank rank = 0; rank < size; ++rank) hosts.push_back(rank % 2 == 0 ? 0 : 1 + rank / 4);
+    SCOPED_TRACE(size);
+    expect_all_well(tutti::matrix::run_processes(size, {.hosts = hosts}, 200, [&](const Group& world) {
+      all_groups(world, {0, 3000}, 1, true);
+    }));
+  }
+}
 
 }  // namespace

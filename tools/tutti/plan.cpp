@@ -6,9 +6,11 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <cstdio>
 #include <fstream>
 #include <memory>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -30,6 +32,7 @@ struct Given {
   Rank ranks = 4, root = 0;
   Count count = 8, segment = 0;
   int radix = 0;
+  std::vector<Rank> hosts;
 };
 
 /// All ranks' plans of what was asked for, with what they promise.
@@ -43,6 +46,19 @@ struct Plans {
 const collectives::Collective* find(const std::string& name) {
   if (const collectives::Collective* collective = collectives::find(name)) return collective;
   throw Error(Cause::usage, "no collective \"" + name + "\"; see tutti plan list");
+}
+
+void require_hosts(std::span<const Rank> hosts, Rank ranks) {
+  if (!hosts.empty() && hosts.size() != static_cast<std::size_t>(ranks))
+    throw Error(Cause::usage, "--hosts names " + std::to_string(hosts.size()) + " hosts for " + std::to_string(ranks) +
+                                  " ranks; give each rank's");
+  Rank next = 0;
+  for (const Rank host : hosts) {
+    if (host > next)
+      throw Error(Cause::usage, "--hosts: hosts are numbered from 0 in the order of their lowest ranks; " +
+                                    std::to_string(next) + " comes before " + std::to_string(host));
+    next = std::max(next, host + 1);
+  }
 }
 
 Plans build(const Given& given) {
@@ -60,6 +76,7 @@ Plans build(const Given& given) {
   problem.root = given.root;
   problem.count = given.count;
   problem.parameters = {given.segment, given.radix};
+  problem.hosts = given.hosts;
   problem.small_cell = host::small_payload / sizeof(double);
   problem.large_cell = host::large_payload / sizeof(double);
   const auto group = static_cast<std::size_t>(given.ranks);
@@ -70,13 +87,14 @@ Plans build(const Given& given) {
     for (Rank rank = 0; rank < given.ranks; ++rank)
       problem.neighbors.push_back(collectives::neighbors(problem.lattice, rank));
   }
+  require_hosts(given.hosts, given.ranks);
   if (given.root >= given.ranks) throw Error(Cause::usage, "the root is not one of the ranks");
   const collectives::Shapes shapes(problem);
   if (!collectives::applies(*algorithm, shapes[0], true))
-    throw Error(Cause::usage, "this algorithm is not for this many ranks or elements");
+    throw Error(Cause::usage, "this algorithm is not for this many ranks or elements, or not for ranks on these hosts");
   for (Rank rank = 0; rank < given.ranks; ++rank) made.plans.push_back(algorithm->build(shapes[rank]));
   made.contract = collective->contract(problem);
-  made.board = {host::cells, host::areas, problem.small_cell, problem.large_cell};
+  made.board = {host::cells, host::areas, problem.small_cell, problem.large_cell, problem.hosts};
   return made;
 }
 
@@ -119,10 +137,10 @@ std::vector<plan::Plan> read_plans(const std::string& name) {
 int run_file(const Given& given) {
   const std::vector<plan::Plan> plans = read_plans(given.file);
   if (given.action == "check")
-    return say(plan::check_user(plans, {}),
+    return say(plan::check_user(plans, {.hosts = given.hosts}),
                "proved: every message matched, no deadlock, no race, nothing undefined read");
   if (given.action == "draw") {
-    fmt::print("{}", plan::draw(plans));
+    fmt::print("{}", plan::draw(plans, given.hosts));
   } else if (given.action == "show") {
     for (const plan::Plan& one : plans) fmt::print("{}", plan::print(one));
   } else {
@@ -145,7 +163,7 @@ int run(const Given& given) {
   if (given.action == "check") return check(made);
   if (given.action == "mutants") return mutants(made);
   if (given.action == "draw") {
-    fmt::print("{}", plan::draw(made.plans));
+    fmt::print("{}", plan::draw(made.plans, made.problem.hosts));
   } else {
     for (const plan::Plan& one : made.plans) fmt::print("{}", plan::print(one));
   }
@@ -170,6 +188,9 @@ Action add_plan(CLI::App& program) {
       ->capture_default_str();
   plan->add_option("--segment", given->segment, "Elements of a segment")->check(CLI::Range(0, 1 << 30));
   plan->add_option("--radix", given->radix, "Fan-out of a tree")->check(CLI::Range(0, 1024));
+  plan->add_option("--hosts", given->hosts, "Each rank's host, as in 0,0,1,1; without, all ranks share one")
+      ->delimiter(',')
+      ->check(CLI::Range(0, 1023));
   plan->add_option("--file", given->file, "Plans of your own instead: the texts of all ranks' plans, by rank");
   return [given] { return run(*given); };
 }

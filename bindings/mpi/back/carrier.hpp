@@ -1,23 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The MPI's point-to-point as a transport: for groups whose ranks are on several hosts.
-//
-//     small:  header and bytes in one message
-//     large:  announcement  >  ready  >  bytes, straight from buffer to buffer
+// The MPI's point-to-point as a transport: for groups whose ranks are on several hosts. Headers and small messages are
+// one message of the MPI each; the bytes of a large one are another, straight from buffer to buffer.
 #pragma once
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
+#include <optional>
+#include <span>
 #include <vector>
 
 #include "abi.hpp"
-#include "transport/matching.hpp"
-#include "transport/names.hpp"
+#include "transport/rendezvous.hpp"
 #include "transport/transport.hpp"
 
 namespace tutti::mpi {
 
-class Carrier final : public transport::Transport {
+class Carrier final : public transport::Transport, private transport::Channel {
  public:
   /// Collective: its messages go through a duplicate of this communicator, whose ranks are the peers. Throws Error
   /// (system).
@@ -28,66 +26,53 @@ class Carrier final : public transport::Transport {
   std::string_view name() const override { return "mpi"; }
   const transport::Capabilities& capabilities() const override { return capabilities_; }
   void send(transport::Transfer& transfer) override;
-  void recv(transport::Transfer& transfer) override;
-  std::optional<transport::Arrival> look(const transport::Tag& tag) override { return matching_.look(tag); }
+  void recv(transport::Transfer& transfer) override { rendezvous_.recv(transfer); }
+  std::optional<transport::Arrival> look(const transport::Tag& tag) override { return rendezvous_.look(tag); }
   void cancel(transport::Transfer& transfer) override;
   bool progress() override;
-  void peer_lost(transport::Peer peer) override;
-  void forget(std::uint64_t context) override;
+  void peer_lost(transport::Peer peer) override { rendezvous_.lose(peer); }
+  void forget(std::uint64_t context) override { rendezvous_.forget(context); }
 
  private:
-  enum class Word : std::uint32_t {
-    bytes,      ///< The message itself follows.
-    announce,   ///< It is large; `handle` is the sender's name for it.
-    ready,      ///< To the sender of `handle`: its bytes are awaited under the MPI's tag `place`.
-    dropped,    ///< To the sender of `handle`: nobody wants them.
-    withdrawn,  ///< What was announced as `handle` does not come.
-  };
-  struct Header {
-    transport::Tag tag;
-    std::uint64_t size = 0, handle = 0;
-    std::uint32_t signature = 0;
-    std::int32_t place = 0;
-    Word word = Word::bytes;
-  };
   /// What the MPI still reads: a header, and what follows it.
   struct Packet {
     std::vector<std::byte> bytes;
     MPI_Request request = MPI_REQUEST_NULL;
   };
-  /// The bytes of a large message, on their way.
-  struct Moving {
-    transport::Transfer* transfer = nullptr;  ///< nullptr: cancelled; they come all the same, into `unwanted`.
-    transport::Peer peer = -1;
-    std::uint64_t handle = 0;  ///< A receive's: the sender's name for it,
-    std::int32_t place = 0;    ///< and the MPI's tag.
+  /// The bytes of a large message that leave.
+  struct Leaving {
+    transport::Transfer* transfer = nullptr;
     std::vector<MPI_Request> requests{};
-    std::vector<std::byte> unwanted{};
+  };
+  /// The bytes of a large message that are awaited.
+  struct Coming {
+    std::uint64_t place = 0;
+    transport::Peer peer = -1;
+    std::vector<MPI_Request> requests{};
+    std::vector<std::byte> unwanted{};  ///< Where those of a cancelled receive go.
   };
 
-  bool is_lost(transport::Peer peer) const { return lost_[static_cast<std::size_t>(peer)]; }
-  void post(transport::Peer to, const Header& header, const std::byte* bytes = nullptr);
+  void post(transport::Peer to, const transport::Header& header, std::span<const std::byte> bytes) override;
+  void want(std::uint64_t place, const transport::Pull& pull) override;
+  void give(transport::Transfer& transfer, std::uint64_t place) override;
+  bool abandon(std::uint64_t place, const transport::Pull& pull) override;
+  void over(std::uint64_t place, const transport::Pull& pull) override;
+  void taken(transport::Peer, std::uint64_t) override {}
+
   bool take_messages();
   void hear(transport::Peer from, const std::vector<std::byte>& packet);
-  void arrive(transport::Peer from, const Header& header, const std::byte* bytes);
-  void complete(transport::Transfer& receive, transport::Message& message);
-  void discard(transport::Message& message);
-  void give(const Header& header, transport::Peer to);
-  void withdraw(const Header& header, transport::Peer from);
   bool end_packets();
-  static bool end(std::vector<Moving>& moving);
-  bool abandon(Moving& one);
+  bool end_leaving();
+  bool end_coming();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
   transport::Capabilities capabilities_;
-  transport::Matching matching_;
-  transport::Names<transport::Transfer*> announced_;
+  transport::Rendezvous rendezvous_;
   std::vector<Packet> packets_;
   std::vector<std::vector<std::byte>> spare_;  ///< Packets' memory, for the next ones.
-  std::vector<Moving> leaving_, coming_;
+  std::vector<Leaving> leaving_;
+  std::vector<Coming> coming_;
   std::vector<std::byte> heard_;
-  std::vector<bool> lost_;
-  std::int32_t next_place_ = 0;
 };
 
 }  // namespace tutti::mpi

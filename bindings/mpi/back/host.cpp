@@ -111,15 +111,14 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
-/// Rank 0's selection holds for all. A segment gets a board.
-job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source, host::Segment* segment) {
+/// Rank 0's selection holds for all.
+job::Offer agreed_offer(MPI_Comm comm, Rank rank, const tune::Source& source) {
   job::Offer offer;
   if (rank == 0) {
     if (const char* algorithms = std::getenv("TUTTI_ALGORITHMS")) offer.algorithms = algorithms;
     tune::lines_of(offer.algorithms);
     offer.lines = source.lines;
     offer.table = source.name;
-    if (segment != nullptr) offer.board = job::make_world_board(*segment);
   }
   std::vector<std::byte> bytes = offer.pack();
   auto length = static_cast<int>(bytes.size());
@@ -195,11 +194,13 @@ void Host::share() {
   const int cores = shared_cores(comm_);
   tune::Source source = tune::find_table(job::this_machine(cores));
   if (source.name == "standard") source.lines.insert(0, barrier_lines(size_, cores));
-  const job::Offer offer = agreed_offer(comm_, rank_, source, segment_.get());
+  const job::Offer offer = agreed_offer(comm_, rank_, source);
+  host::Offset board = rank_ == 0 ? job::make_world_board(*segment_) : 0;
+  real.Bcast(&board, sizeof board, MPI_BYTE, 0, comm_);
   job::Process process;
   process.segment = segment_;
   process.rank = rank_;
-  process.board = offer.board;
+  process.board = board;
   process.cores = cores;
   process.algorithms = offer.algorithms;
   process.table = {offer.lines, offer.table, source.why, source.trouble};
@@ -219,7 +220,7 @@ void Host::connect() {
   job::Process process;
   process.rank = rank;
   process.cores = shared_cores(comm_);
-  const job::Offer offer = agreed_offer(MPI_COMM_WORLD, rank, {}, nullptr);
+  const job::Offer offer = agreed_offer(MPI_COMM_WORLD, rank, {});
   process.algorithms = offer.algorithms;
   std::unique_ptr<Carrier> carrier;
   std::string why;

@@ -14,8 +14,7 @@ namespace tutti::collectives::allgather {
 
 plan::Plan ring(const Shape& shape) {
   Writer b(shape);
-  std::vector<Slice> blocks;
-  for (Rank rank = 0; rank < shape.size; ++rank) blocks.push_back(output_block(shape, rank));
+  std::vector<Slice> blocks = every(shape, output_block);
   std::vector<Handle> have(blocks.size());
   Slice& mine = blocks[static_cast<std::size_t>(shape.rank)];
   const Slice home = std::exchange(mine, contribution(shape, mine));  // the first send need not wait for the copy

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/door.hpp"
 
-#include <sys/epoll.h>
-
 #include <algorithm>
-#include <array>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -15,31 +12,26 @@ namespace tutti::transport::tcp {
 
 namespace {
 
-/// Who has called and not proved who he is: so many, and so long. The oldest goes first.
-constexpr std::size_t most_strangers = 64;
+/// So many callers at a time; the system keeps the others. One who does not prove who he is goes after so long.
+constexpr std::size_t most_callers = 256;
 constexpr std::uint64_t strangers_patience = 5'000'000'000;
 /// An address from which nothing is heard may be one that leads nowhere: then the next one is tried, if there is one.
-constexpr std::uint64_t patience_of_address = 1'000'000'000;
+constexpr std::uint64_t patience_of_address = 100'000'000;
+/// And one whose system answers may be a stranger's.
+constexpr std::uint64_t patience_of_process = 1'000'000'000;
+constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
 
 }  // namespace
 
 Door::Door(const Identity& identity, std::uint64_t patience, Owner owner)
-    : identity_(identity), patience_(patience), owner_(std::move(owner)), events_(epoll_create1(EPOLL_CLOEXEC)) {
-  if (!events_) throw Error(Cause::system, "no epoll descriptor is left");
-}
-
-void Door::watch(int socket, bool calls) const {
-  epoll_event event{};
-  event.events = calls ? EPOLLIN | EPOLLOUT | EPOLLET : EPOLLIN;
-  epoll_ctl(events_.get(), EPOLL_CTL_ADD, socket, &event);
-}
+    : identity_(identity), patience_(patience), owner_(std::move(owner)) {}
 
 void Door::listen(const std::string& address) {
   const auto parsed = Address::parse(address);
   if (!parsed)
     throw Error(Cause::usage, address + " is no address; write tcp:10.0.0.1:0, tcp:[fd00::1]:0 or unix:@name");
   listeners_.push_back(listen_at(*parsed));
-  watch(listeners_.back().get(), false);
+  events_.add(listeners_.back().get(), EPOLLIN);
 }
 
 std::string Door::addresses() const {
@@ -51,116 +43,133 @@ std::string Door::addresses() const {
 
 void Door::call(Peer peer, const std::string& addresses) {
   std::vector<Address> all = parse_all(addresses);
-  std::ranges::reverse(all);  // the last is tried next
-  calls_.push_back({peer, std::move(all), nullptr, base::now() + patience_, 0});
-  dial(calls_.back());
+  std::ranges::reverse(all);
+  const std::uint64_t now = base::now();
+  calls_.push_back({.peer = peer, .left = std::move(all), .deadline = now + patience_, .dialled = now});
+  dial(calls_.back(), now);
 }
 
-void Door::dial(Call& call) {
-  call.greeting.reset();
-  while (call.greeting == nullptr && !call.left.empty()) {
-    base::Descriptor socket = begin_call(call.left.back());
+/// Tries the next address that the system can call.
+void Door::dial(Call& call, std::uint64_t now) {
+  call.dialled = now;
+  while (!call.left.empty()) {
+    const Address address = call.left.back();
     call.left.pop_back();
+    base::Descriptor socket = begin_call(address);
     if (!socket) continue;
-    watch(socket.get(), true);
-    call.greeting = std::make_unique<Greeting>(identity_, std::move(socket), call.peer, call.deadline);
+    events_.add(socket.get(), either_way);
+    call.attempts.push_back({address, Greeting(identity_, std::move(socket), call.peer)});
+    return;
   }
-  if (call.greeting == nullptr) call.deadline = 0;
-  call.next_address = base::now() + patience_of_address;
 }
-
-bool Door::calling(Peer peer) const { return std::ranges::find(calls_, peer, &Call::peer) != calls_.end(); }
 
 void Door::give_up(Peer peer) {
   std::erase_if(calls_, [&](const Call& call) { return call.peer == peer; });
 }
 
 bool Door::progress() {
-  std::array<epoll_event, 64> events;
-  epoll_wait(events_.get(), events.data(), static_cast<int>(events.size()), 0);  // from here on others are news
+  events_.look();  // from here on others are news
   accept();
   const std::uint64_t now = base::now();
-  const bool answered = answer_all(now);
-  return call_all(now) || answered;
+  const bool called = call_all(now);
+  return answer_all(now) || called;
 }
 
 void Door::accept() {
   for (const base::Descriptor& listener : listeners_) {
-    while (base::Descriptor socket = accept_from(listener.get())) {
-      watch(socket.get(), true);
+    while (callers_.size() < most_callers) {
+      base::Descriptor socket = accept_from(listener.get());
+      if (!socket) break;
+      events_.add(socket.get(), either_way);
       callers_.push_back(std::make_unique<Greeting>(identity_, std::move(socket), base::now() + strangers_patience));
-      if (callers_.size() <= most_strangers) continue;
-      turn_away("too many have called and said nothing");
-      callers_.erase(callers_.begin());
     }
   }
 }
 
-/// Of two calls that meet, the lower rank's is used.
-Verdict Door::decide(Peer peer) {
-  const bool mine_goes_first = identity_.rank < peer && calling(peer);
-  return owner_.wants(peer) && !mine_goes_first ? Verdict::welcome : Verdict::busy;
+/// Whether this one's own call to the peer is to be used, and not the peer's.
+bool Door::comes_first(Peer peer) {
+  const auto call = std::ranges::find(calls_, peer, &Call::peer);
+  return identity_.rank < peer && call != calls_.end() && call->chosen() != nullptr;
+}
+
+bool Door::has_called(Peer peer) const {
+  return std::ranges::any_of(callers_, [&](const auto& one) { return one->peer() == peer; });
 }
 
 bool Door::answer_all(std::uint64_t now) {
   std::vector<std::unique_ptr<Greeting>> entered;
   const std::size_t before = callers_.size();
   std::erase_if(callers_, [&](std::unique_ptr<Greeting>& one) {
-    const Greeting::State state = one->advance([this](Peer peer) { return decide(peer); });
-    if (state == Greeting::State::refused) turn_away("it does not belong to this job");
-    if (state != Greeting::State::open) return state >= Greeting::State::busy || now > one->deadline();
-    entered.push_back(std::move(one));
-    return true;
+    switch (one->advance()) {
+      case Greeting::State::refused:
+        turn_away("it does not belong to this job");
+        return true;
+      case Greeting::State::gone:
+        return true;
+      case Greeting::State::known:
+        if (!owner_.wants(one->peer())) return true;
+        if (!comes_first(one->peer())) entered.push_back(std::move(one));
+        return one == nullptr;
+      default:
+        if (now <= one->deadline()) return false;
+        turn_away("it has called and said nothing");
+        return true;
+    }
   });
   for (const auto& one : entered) {
+    if (!owner_.wants(one->peer())) continue;  // it has called twice
     give_up(one->peer());
-    let_in(*one);
+    one->let_in();
+    enter(*one);
   }
   return callers_.size() != before;
 }
 
-/// True when it is through.
-bool Door::advance(Call& call) {
-  while (call.greeting != nullptr) {
-    switch (call.greeting->advance([](Peer) { return Verdict::busy; })) {
-      case Greeting::State::open:
-        return true;
-      case Greeting::State::busy:
-        call.greeting.reset();
-        break;
-      case Greeting::State::refused:
-      case Greeting::State::gone:
-        dial(call);
-        break;
-      default:
-        return false;
-    }
-  }
-  return false;
+Greeting* Door::Call::in(std::initializer_list<Greeting::State> states) {
+  const auto found = std::ranges::find_if(
+      attempts, [&](const Attempt& one) { return std::ranges::find(states, one.greeting.state()) != states.end(); });
+  return found == attempts.end() ? nullptr : &found->greeting;
+}
+
+/// True when it has ended: it is through when the chosen attempt is open.
+bool Door::advance(Call& call, std::uint64_t now) {
+  const auto failed = std::erase_if(call.attempts, [&](Attempt& one) {
+    const Greeting::State state = one.greeting.advance();
+    if (state == Greeting::State::again) call.again.push_back(one.address);
+    return state >= Greeting::State::refused;
+  });
+  if (Greeting* const found = call.in({Greeting::State::found}); found != nullptr && call.chosen() == nullptr)
+    found->answer();
+  if (Greeting* const chosen = call.chosen()) return chosen->state() == Greeting::State::open;
+  // Whose system has answered is there, and computes.
+  const bool answers = call.in({Greeting::State::challenge, Greeting::State::found}) != nullptr;
+  const bool due = now - call.dialled > (answers ? patience_of_process : patience_of_address);
+  const bool late = now > call.deadline;
+  if (due && call.attempts.empty() && call.left.empty() && !late) call.left.swap(call.again);
+  if (due || failed > 0 || call.attempts.empty()) dial(call, now);
+  const bool nobody_left = call.attempts.empty() && call.again.empty();
+  return nobody_left || (late && !answers);
 }
 
 bool Door::call_all(std::uint64_t now) {
   std::vector<Call> ended;
   std::erase_if(calls_, [&](Call& call) {
-    const bool through = advance(call);
-    if (!through && now > call.next_address && !call.left.empty() && call.greeting != nullptr) dial(call);
-    if (!through && now <= call.deadline) return false;
-    if (!through) call.greeting.reset();
+    if (!advance(call, now)) return false;
     ended.push_back(std::move(call));
     return true;
   });
   for (Call& call : ended) {
-    if (call.greeting != nullptr)
-      let_in(*call.greeting);
-    else
+    if (Greeting* const chosen = call.chosen())
+      enter(*chosen);
+    else if (!has_called(call.peer))
       owner_.fail(call.peer);
   }
   return !ended.empty();
 }
 
-void Door::let_in(Greeting& greeting) {
+void Door::enter(Greeting& greeting) {
   base::Descriptor socket = greeting.take();
-  epoll_ctl(events_.get(), EPOLL_CTL_DEL, socket.get(), nullptr);
+  events_.remove(socket.get());
   owner_.enter(greeting.peer(), std::move(socket));
 }
 

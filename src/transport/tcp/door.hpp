@@ -1,14 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Where connections come from: listens, answers, calls. Whoever comes in has proved who he is.
+//
+// A peer with several addresses is called at one after the other, without waiting long for those before; the first that
+// proves to be this peer is answered, and only one at a time. So of two that call each other neither waits for a call
+// that cannot get through: who has not answered yet lets the other one in. When both have, the lower rank's call is
+// used.
 #pragma once
 
+#include <cstddef>
 #include <cstdint>
 #include <functional>
+#include <initializer_list>
 #include <memory>
 #include <string>
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "transport/tcp/events.hpp"
 #include "transport/tcp/greeting.hpp"
 #include "transport/tcp/socket.hpp"
 
@@ -27,42 +35,48 @@ class Door {
   void listen(const std::string& address);
   std::string addresses() const;
 
-  /// Calls the peer at the first of these addresses that answers.
+  /// Calls the peer at these addresses.
   void call(Peer peer, const std::string& addresses);
-  bool calling(Peer peer) const;
   /// Ends the calls with a peer that is lost.
   void give_up(Peer peer);
 
-  /// Somebody is being called or answered: look now and then, for it may take too long.
-  bool busy() const { return !callers_.empty() || !calls_.empty(); }
-  /// Moves on what is under way; true when anything ended.
+  /// Moves on what is under way; true when anything ended. To be called now and then, too: something may take too long.
   bool progress();
   /// To be told of everything that happens here.
-  int descriptor() const { return events_.get(); }
+  int descriptor() const { return events_.descriptor(); }
 
  private:
-  /// One call, at one address after the other.
+  struct Attempt {
+    Address address;
+    Greeting greeting;
+  };
   struct Call {
     Peer peer;
-    std::vector<Address> left;
-    std::unique_ptr<Greeting> greeting;  ///< Empty: the peer's own call is awaited.
-    std::uint64_t deadline, next_address;
+    std::vector<Address> left;  ///< The last is tried next.
+    std::uint64_t deadline, dialled;
+    std::vector<Attempt> attempts{};
+    std::vector<Address> again{};  ///< When none is left.
+
+    /// The first attempt that is in one of these states.
+    Greeting* in(std::initializer_list<Greeting::State> states);
+    /// The attempt that has been answered, or stands.
+    Greeting* chosen() { return in({Greeting::State::welcome, Greeting::State::open}); }
   };
 
-  void dial(Call& call);
-  bool advance(Call& call);
-  void let_in(Greeting& greeting);
+  void dial(Call& call, std::uint64_t now);
+  bool advance(Call& call, std::uint64_t now);
+  void enter(Greeting& greeting);
   void accept();
   bool answer_all(std::uint64_t now);
   bool call_all(std::uint64_t now);
-  Verdict decide(Peer peer);
-  void watch(int socket, bool calls) const;
+  bool comes_first(Peer peer);
+  bool has_called(Peer peer) const;
   void turn_away(const char* why);
 
   Identity identity_;
   std::uint64_t patience_;
   Owner owner_;
-  base::Descriptor events_;
+  Events events_;
   std::vector<base::Descriptor> listeners_;
   std::vector<std::unique_ptr<Greeting>> callers_;  ///< who have called
   std::vector<Call> calls_;

@@ -12,20 +12,14 @@
 
 namespace tutti::transport::tcp {
 
-Greeting::Greeting(const Identity& identity, base::Descriptor socket, Peer peer, std::uint64_t deadline)
-    : identity_(identity),
-      socket_(std::move(socket)),
-      side_(Side::caller),
-      state_(State::calling),
-      peer_(peer),
-      deadline_(deadline) {
+Greeting::Greeting(const Identity& identity, base::Descriptor socket, Peer peer)
+    : identity_(identity), socket_(std::move(socket)), state_(State::calling), peer_(peer) {
   hello_ = {.job = identity.job, .from = identity.rank, .to = peer, .nonce = random_nonce()};
 }
 
 Greeting::Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline)
     : identity_(identity),
       socket_(std::move(socket)),
-      side_(Side::answerer),
       state_(State::hello),
       peer_(-1),
       deadline_(deadline),
@@ -50,7 +44,7 @@ bool Greeting::hear(T& what) {
     } else if (n < 0 && errno == EINTR) {
       continue;
     } else {
-      if (n == 0 || errno != EAGAIN) end(State::gone);
+      if (n == 0 || errno != EAGAIN) hung_up();
       return false;
     }
   }
@@ -65,9 +59,13 @@ bool Greeting::flush() {
     if (n > 0)
       sent_ += static_cast<std::size_t>(n);
     else if (errno != EINTR)
-      return errno == EAGAIN ? false : end(State::gone);
+      return errno == EAGAIN ? false : hung_up();
   }
   return true;
+}
+
+bool Greeting::hung_up() {
+  return end(state_ == State::challenge || state_ == State::found ? State::again : State::gone);
 }
 
 bool Greeting::end(State state) {
@@ -75,69 +73,95 @@ bool Greeting::end(State state) {
   return false;
 }
 
-Greeting::State Greeting::advance(const Decide& decide) {
-  while (flush() && step(decide)) {
+Greeting::State Greeting::advance() {
+  while (flush() && step()) {
   }
-  // The last word, if the connection takes it at once, as it does that of so few bytes.
-  if (state_ == State::open || state_ == State::busy) flush();
   return state_;
 }
 
-bool Greeting::step(const Decide& decide) { return calls() ? step_of_caller() : step_of_answerer(decide); }
-
-bool Greeting::step_of_caller() {
+bool Greeting::step() {
   switch (state_) {
     case State::calling:
-      if (!got_through(socket_.get())) return end(State::gone);
-      say(hello_);
-      state_ = State::challenge;
-      return true;
-    case State::challenge: {
-      Challenge challenge;
-      if (!hear(challenge)) return false;
-      if (!base::same(challenge.proof, proof(Side::answerer, identity_, hello_, challenge.nonce)))
-        return end(State::refused);
-      say(Answer{proof(Side::caller, identity_, hello_, challenge.nonce)});
-      state_ = State::verdict;
-      return true;
-    }
-    case State::verdict: {
-      Verdict verdict{};
-      if (!hear(verdict)) return false;
-      if (verdict != Verdict::welcome && verdict != Verdict::busy) return end(State::refused);
-      state_ = verdict == Verdict::welcome ? State::open : State::busy;
-      return false;
-    }
+      return take_line();
+    case State::hello:
+      return take_hello();
+    case State::challenge:
+      return take_challenge();
+    case State::answer:
+      return take_answer();
+    case State::found:
+    case State::known:
+      return still_there();
+    case State::welcome:
+      return take_welcome();
     default:
       return false;
   }
 }
 
-bool Greeting::step_of_answerer(const Decide& decide) {
-  switch (state_) {
-    case State::hello: {
-      if (!hear(hello_)) return false;
-      const bool ours = hello_.start == magic && hello_.version == version && hello_.job == identity_.job &&
-                        hello_.to == identity_.rank && hello_.from >= 0 && hello_.from < identity_.size &&
-                        hello_.from != identity_.rank;
-      if (!ours) return end(State::refused);
-      say(Challenge{nonce_, proof(Side::answerer, identity_, hello_, nonce_)});
-      state_ = State::answer;
-      return true;
-    }
-    case State::answer: {
-      Answer answer;
-      if (!hear(answer)) return false;
-      if (!base::same(answer.proof, proof(Side::caller, identity_, hello_, nonce_))) return end(State::refused);
-      peer_ = hello_.from;
-      const Verdict verdict = decide(peer_);
-      say(verdict);
-      state_ = verdict == Verdict::welcome ? State::open : State::busy;
-      return false;
-    }
-    default:
-      return false;
-  }
+bool Greeting::take_line() {
+  const Reach reach = reach_of(socket_.get());
+  if (reach == Reach::failed) return end(State::gone);
+  if (reach == Reach::calling) return false;
+  say(hello_);
+  state_ = State::challenge;
+  return true;
+}
+
+bool Greeting::take_hello() {
+  if (!hear(hello_)) return false;
+  const bool ours = hello_.start == magic && hello_.version == version && hello_.job == identity_.job &&
+                    hello_.to == identity_.rank && hello_.from >= 0 && hello_.from < identity_.size &&
+                    hello_.from != identity_.rank;
+  if (!ours) return end(State::refused);
+  say(Challenge{nonce_, proof(Side::answerer, identity_, hello_, nonce_)});
+  state_ = State::answer;
+  return true;
+}
+
+bool Greeting::take_challenge() {
+  Challenge challenge;
+  if (!hear(challenge)) return false;
+  if (!base::same(challenge.proof, proof(Side::answerer, identity_, hello_, challenge.nonce)))
+    return end(State::refused);
+  nonce_ = challenge.nonce;
+  state_ = State::found;
+  return true;
+}
+
+void Greeting::answer() {
+  say(Answer{proof(Side::caller, identity_, hello_, nonce_)});
+  state_ = State::welcome;
+  advance();
+}
+
+bool Greeting::take_answer() {
+  Answer answer;
+  if (!hear(answer)) return false;
+  if (!base::same(answer.proof, proof(Side::caller, identity_, hello_, nonce_))) return end(State::refused);
+  peer_ = hello_.from;
+  state_ = State::known;
+  return true;
+}
+
+void Greeting::let_in() {
+  say(welcome);
+  state_ = State::open;
+  flush();  // the connection takes so few bytes at once
+}
+
+bool Greeting::take_welcome() {
+  std::uint32_t word = 0;
+  if (!hear(word)) return false;
+  return end(word == welcome ? State::open : State::refused);
+}
+
+/// Nothing is to be said now: what comes all the same is an end, or nonsense.
+bool Greeting::still_there() {
+  std::byte one;
+  const ssize_t n = recv(socket_.get(), &one, 1, MSG_PEEK);
+  if (n > 0) return end(State::refused);
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? false : hung_up();
 }
 
 }  // namespace tutti::transport::tcp

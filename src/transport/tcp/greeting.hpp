@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The beginning of a connection: who is there, and does he know the secret?
 //
-//     caller    Hello, Answer          >   answerer
-//     caller  <  Challenge, Verdict        answerer
+//     caller    Hello, Answer           >   answerer
+//     caller  <  Challenge, the welcome      answerer
+//
+// It stops where either end may choose between several: the caller before it answers, the answerer before it welcomes.
 #pragma once
 
 #include <array>
 #include <cstddef>
 #include <cstdint>
-#include <functional>
 
 #include "base/descriptor.hpp"
 #include "transport/tcp/wire.hpp"
@@ -21,25 +22,29 @@ class Greeting {
     calling,    ///< The system connects.
     hello,      ///< Answerer: waits for it.
     challenge,  ///< Caller: waits for it.
+    found,      ///< Caller: the other end is who it should be; it may be answered.
     answer,     ///< Answerer: waits for it.
-    verdict,    ///< Caller: waits for it.
+    known,      ///< Answerer: the caller has proved who it is; it may be welcomed.
+    welcome,    ///< Caller: waits for it.
     open,       ///< Both know each other; the socket may be taken.
-    busy,       ///< Caller: the other's own call will be used.
     refused,    ///< The other one is a stranger, or belongs to another job.
+    again,      ///< Caller: he has hung up on whom he did not know; perhaps it took too long.
     gone,       ///< He has hung up, or cannot be reached.
   };
-  /// Answerer: what to say to a peer that has proved who it is.
-  using Decide = std::function<Verdict(Peer)>;
 
-  /// Calls this peer. `deadline`: by base::now().
-  Greeting(const Identity& identity, base::Descriptor socket, Peer peer, std::uint64_t deadline);
-  /// Answers whoever has called.
+  /// Calls this peer.
+  Greeting(const Identity& identity, base::Descriptor socket, Peer peer);
+  /// Answers whoever has called. `deadline`: by base::now().
   Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline);
 
   /// Moves on as far as the connection allows.
-  State advance(const Decide& decide);
+  State advance();
+  /// found: answers. From now on the connection stands when the other end says so.
+  void answer();
+  /// known: the connection stands.
+  void let_in();
+  State state() const { return state_; }
   int socket() const { return socket_.get(); }
-  bool calls() const { return side_ == Side::caller; }
   /// Whom this caller calls; who has proved to be the caller; -1 before that.
   Peer peer() const { return peer_; }
   std::uint64_t deadline() const { return deadline_; }
@@ -52,19 +57,23 @@ class Greeting {
   template <class T>
   bool hear(T& what);
   bool flush();
-  bool step(const Decide& decide);
-  bool step_of_caller();
-  bool step_of_answerer(const Decide& decide);
+  bool step();
+  bool take_line();
+  bool take_challenge();
+  bool take_hello();
+  bool take_answer();
+  bool take_welcome();
+  bool still_there();
+  bool hung_up();
   bool end(State state);
 
   Identity identity_;
   base::Descriptor socket_;
-  Side side_;
   State state_;
   Peer peer_;
-  std::uint64_t deadline_;
+  std::uint64_t deadline_ = 0;
   Hello hello_;
-  Nonce nonce_{};
+  Nonce nonce_{};  ///< The answerer's.
   std::array<std::byte, 64> in_{}, out_{};
   std::size_t have_ = 0, unsent_ = 0, sent_ = 0;
 };

@@ -62,6 +62,7 @@ bool Link::write() {
     const ssize_t n = sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
     if (n < 0 && errno == EINTR) continue;
     if (n < 0) return errno == EAGAIN || errno == ENOBUFS;
+    written_ = true;
     for (auto left = static_cast<std::size_t>(n); left > 0;) {
       Packet& first = queue_.front();
       const std::size_t now = std::min(left, sizeof(Header) + first.size - first.sent);
@@ -157,7 +158,7 @@ bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& byte
 
 /// What has no bytes behind is heard at once.
 bool Link::begin(Peer from, Hearer& hearer) {
-  if (!header_.good()) return false;
+  if (!header_.good(eager)) return false;
   if (header_.word == Word::data) return hearer.expects(from, header_);
   return header_.follows() > 0 || hearer.hear(from, header_, nullptr);
 }

@@ -48,6 +48,8 @@ class Link {
   bool read(Peer from, Hearer& hearer, std::span<std::byte> buffer);
   /// Something has been read since this was last asked.
   bool moved() { return std::exchange(moved_, false); }
+  /// Something has left since this was last asked.
+  bool has_written() { return std::exchange(written_, false); }
   /// Calls visit(transfer) for each whose bytes are still to leave, and forgets everything.
   template <class Visit>
   void close(Visit visit) {
@@ -79,7 +81,7 @@ class Link {
   std::size_t header_have_ = 0;   ///< of its bytes
   std::uint64_t have_ = 0;        ///< of what follows
   std::vector<std::byte> small_;  ///< of a small message that comes in parts
-  bool moved_ = false;
+  bool moved_ = false, written_ = false;
 };
 
 }  // namespace tutti::transport::tcp

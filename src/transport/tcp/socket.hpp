@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tcp asks of Linux: addresses, listening, calling.
+// What tcp asks of Linux: addresses, listening, calling, and what became of the bytes that were sent.
 #pragma once
 
 #include <sys/socket.h>
 
+#include <cstdint>
 #include <optional>
 #include <string>
 #include <string_view>
@@ -37,9 +38,21 @@ std::vector<Address> parse_all(std::string_view text);
 base::Descriptor listen_at(const Address& address);
 /// A socket that is connecting, or connected; empty when it was refused at once.
 base::Descriptor begin_call(const Address& address);
-/// Whether the call got through; false with the reason gone when it did not.
-bool got_through(int socket);
+/// How far a call is.
+enum class Reach { calling, through, failed };
+Reach reach_of(int socket);
 /// The next caller; empty when there is none.
 base::Descriptor accept_from(int listener);
+
+/// What the system knows of the bytes that it has sent. All zero for a Unix socket, where nothing gets lost.
+struct Delivery {
+  bool awaited = false;      ///< Some are not acknowledged.
+  std::uint64_t silent = 0;  ///< Nanoseconds since anything was.
+  unsigned repeated = 0;     ///< So many repetitions in a row were in vain.
+  double loss = 0;           ///< How many packets got lost before those, of all.
+};
+Delivery delivery_of(int socket);
+/// What is not acknowledged is repeated at least so often, as far as the system allows.
+void repeat_within(int socket, std::uint64_t nanoseconds);
 
 }  // namespace tutti::transport::tcp

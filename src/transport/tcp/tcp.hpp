@@ -26,8 +26,18 @@ struct Options {
   std::vector<std::string> listen;
   /// The addresses of a peer, as its `addresses` says; asked for when it is first called.
   std::function<std::string(Peer)> find;
-  std::uint64_t patience = 10'000'000'000;  ///< Nanoseconds that a call may take.
+  std::uint64_t patience = 10'000'000'000;  ///< Nanoseconds that a peer's host may take to answer the first call.
   int flows = 4;                            ///< Large messages on their way to this process at a time.
+  /// Nanoseconds after which a peer whose host does not answer is lost; up to three times as many where one packet in a
+  /// hundred gets lost. A host that goes while its process does not read is found after two seconds more: older systems
+  /// than Linux 6.15 ask such a one ever more seldom, so there it can take minutes.
+  std::uint64_t lost_after = 1'000'000'000;
+};
+
+/// A peer whose process has not answered for a while: it computes, is stopped, or its host will be found lost.
+struct Suspect {
+  Peer peer = -1;
+  std::uint64_t silence = 0;  ///< Nanoseconds; found every tenth of lost_after, or of a second.
 };
 
 /// What a process that uses it needs besides the contract.
@@ -43,6 +53,8 @@ class Tcp : public Transport {
   virtual bool connected(Peer peer) const = 0;
   /// Whether everything that was sent has left this process.
   virtual bool drained() const = 0;
+  /// Connected peers that have said nothing for longer than `lost_after`.
+  virtual std::vector<Suspect> suspects() const = 0;
 };
 
 /// Throws Error (system) when it cannot listen.

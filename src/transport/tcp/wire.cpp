@@ -8,32 +8,6 @@
 
 namespace tutti::transport::tcp {
 
-bool Header::good() const {
-  if (start != magic || zero != 0 || lane >= lanes) return false;
-  switch (word) {
-    case Word::bytes:
-      return size <= eager;
-    case Word::announce:
-    case Word::ready:
-    case Word::data:
-    case Word::dropped:
-    case Word::withdrawn:
-    case Word::credit:
-      return true;
-  }
-  return false;
-}
-
-Header header_of(Word word, const Tag& tag) {
-  Header header;
-  header.context = tag.context;
-  header.sequence = tag.sequence;
-  header.message = tag.message;
-  header.lane = static_cast<std::uint8_t>(tag.lane);
-  header.word = word;
-  return header;
-}
-
 base::Digest proof(Side side, const Identity& identity, const Hello& hello, const Nonce& answerer) {
   struct {
     Side side;

@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "transport/rendezvous.hpp"
+
+#include <cstring>
+
+namespace tutti::transport {
+
+void Rendezvous::post(Peer to, const Header& header, std::span<const std::byte> bytes) {
+  if (!is_lost(to)) channel_.post(to, header, bytes);
+}
+
+void Rendezvous::post(Word word, Peer to, const Tag& tag, std::uint64_t handle) {
+  Header header = header_of(word, tag);
+  header.handle = handle;
+  post(to, header);
+}
+
+void Rendezvous::send(Transfer& transfer, bool small) {
+  transfer.state = State::pending;
+  transfer.link = nullptr;
+  if (is_lost(transfer.peer)) {
+    transfer.state = State::lost;
+    return;
+  }
+  Header header = header_of(small ? Word::bytes : Word::announce, transfer.tag);
+  header.size = transfer.size;
+  header.signature = transfer.signature;
+  if (small) {
+    transfer.state = State::done;
+    post(transfer.peer, header, {transfer.data, transfer.size});
+  } else {
+    header.handle = announced_.add(&transfer);
+    transfer.link = as_link(header.handle);
+    post(transfer.peer, header);
+  }
+}
+
+void Rendezvous::recv(Transfer& transfer) {
+  transfer.state = State::pending;
+  transfer.link = nullptr;
+  if (Message* message = matching_.expect(transfer)) {
+    complete(transfer, *message);
+  } else if (is_lost(transfer.peer)) {
+    matching_.withdraw(transfer);
+    transfer.state = State::lost;
+  }
+}
+
+bool Rendezvous::hear(Peer from, const Header& header, const std::byte* bytes) {
+  switch (header.word) {
+    case Word::bytes:
+    case Word::announce:
+      arrive(from, header, bytes);
+      return true;
+    case Word::ready:
+      give(from, header);
+      return true;
+    case Word::dropped:
+      dropped(from, header.handle);
+      return true;
+    case Word::withdrawn:
+      withdraw(from, header);
+      return true;
+    default:
+      return false;
+  }
+}
+
+void Rendezvous::arrive(Peer from, const Header& header, const std::byte* bytes) {
+  const bool announced = header.word == Word::announce;
+  Transfer* const receive = matching_.find(from, header.tag());
+  if (receive != nullptr && accepts(*receive, header.size, header.signature)) {
+    if (announced) return pull(*receive, header.handle);
+    if (header.size != 0) std::memcpy(receive->data, bytes, static_cast<std::size_t>(header.size));
+    receive->state = State::done;
+    return channel_.taken(from, header.size);
+  }
+  Message& message = matching_.obtain();
+  message.peer = from;
+  message.tag = header.tag();
+  message.signature = header.signature;
+  message.size = header.size;
+  message.announced = announced;
+  message.handle = header.handle;
+  if (receive == nullptr && !announced) message.bytes.assign(bytes, bytes + header.size);
+  if (receive != nullptr || !matching_.keep(message)) discard(message);
+}
+
+void Rendezvous::complete(Transfer& receive, Message& message) {
+  if (!accepts(receive, message.size, message.signature)) return discard(message);
+  if (message.announced) {
+    const std::uint64_t handle = message.handle;
+    matching_.recycle(message);
+    return pull(receive, handle);
+  }
+  if (message.size != 0) std::memcpy(receive.data, message.bytes.data(), static_cast<std::size_t>(message.size));
+  receive.state = State::done;
+  recycle(message);
+}
+
+void Rendezvous::pull(Transfer& receive, std::uint64_t handle) {
+  const Pull wanted{
+      .transfer = &receive, .peer = receive.peer, .handle = handle, .size = receive.size, .tag = receive.tag};
+  const std::uint64_t place = pulls_.add(wanted);
+  receive.link = as_link(place);
+  channel_.want(place, wanted);
+}
+
+void Rendezvous::ask(std::uint64_t place) {
+  Pull* const pull = pulls_.find(place);
+  if (pull == nullptr) return;
+  pull->asked = true;
+  Header header = header_of(Word::ready, pull->tag);
+  header.handle = pull->handle;
+  header.place = place;
+  post(pull->peer, header);
+}
+
+void Rendezvous::discard(Message& message) {
+  if (message.announced) post(Word::dropped, message.peer, message.tag, message.handle);
+  recycle(message);
+}
+
+void Rendezvous::recycle(Message& message) {
+  const bool was_here = !message.announced;
+  const Peer from = message.peer;
+  const std::uint64_t size = message.size;
+  matching_.recycle(message);
+  if (was_here) channel_.taken(from, size);
+}
+
+/// The receiver is ready: the bytes go. Of one that was cancelled it has been told, or will be.
+void Rendezvous::give(Peer to, const Header& header) {
+  Transfer** const found = announced_.find(header.handle);
+  if (found == nullptr || (*found)->peer != to) return;
+  Transfer& transfer = **found;
+  announced_.remove(header.handle);
+  transfer.link = nullptr;
+  channel_.give(transfer, header.place);
+}
+
+void Rendezvous::dropped(Peer from, std::uint64_t handle) {
+  Transfer** const found = announced_.find(handle);
+  if (found == nullptr || (*found)->peer != from) return;
+  (*found)->state = State::done;
+  announced_.remove(handle);
+}
+
+/// The sender has cancelled what it announced. A receive that waits for its bytes waits for the next message instead.
+void Rendezvous::withdraw(Peer from, const Header& header) {
+  if (Message* message = matching_.retract(from, header.tag(), header.handle)) return matching_.recycle(*message);
+  std::uint64_t place = 0;
+  Pull found;
+  pulls_.for_each([&](std::uint64_t name, const Pull& pull) {
+    if (pull.peer != from || pull.handle != header.handle) return;
+    place = name;
+    found = pull;
+  });
+  if (place == 0) return;
+  pulls_.remove(place);
+  channel_.over(place, found);
+  if (found.transfer == nullptr) return;
+  found.transfer->link = nullptr;
+  if (Message* message = matching_.expect_again(*found.transfer)) complete(*found.transfer, *message);
+}
+
+void Rendezvous::finish(std::uint64_t place, State state) {
+  const Pull* const found = pulls_.find(place);
+  if (found == nullptr) return;
+  const Pull pull = *found;
+  pulls_.remove(place);
+  if (pull.transfer != nullptr) pull.transfer->state = state;
+  channel_.over(place, pull);
+}
+
+bool Rendezvous::cancel(Transfer& transfer) {
+  if (transfer.state != State::pending) return true;
+  const std::uint64_t name = as_name(transfer);
+  if (Transfer** found = announced_.find(name); found != nullptr && *found == &transfer) {
+    announced_.remove(name);
+    transfer.state = State::cancelled;
+    post(Word::withdrawn, transfer.peer, transfer.tag, name);
+    return true;
+  }
+  if (Pull* pull = pulls_.find(name); pull != nullptr && pull->transfer == &transfer) {
+    if (channel_.abandon(name, *pull)) {
+      pull->transfer = nullptr;
+      transfer.state = State::cancelled;
+    } else {
+      finish(name);
+    }
+    return true;
+  }
+  if (!matching_.withdraw(transfer)) return false;
+  transfer.state = State::cancelled;
+  return true;
+}
+
+void Rendezvous::lose(Peer peer) {
+  lost_[static_cast<std::size_t>(peer)] = true;
+  matching_.lose(peer, [this](Message& message) { matching_.recycle(message); });
+  announced_.for_each([&](std::uint64_t handle, Transfer* transfer) {
+    if (transfer->peer != peer) return;
+    transfer->state = State::lost;
+    announced_.remove(handle);
+  });
+  pulls_.for_each([&](std::uint64_t place, const Pull& pull) {
+    if (pull.peer == peer) finish(place, State::lost);
+  });
+}
+
+void Rendezvous::forget(std::uint64_t context) {
+  matching_.forget(context, [this](Message& message) { discard(message); });
+}
+
+}  // namespace tutti::transport

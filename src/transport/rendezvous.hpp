@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How messages meet their receives where the two share no memory.
+//
+//     small:  header and bytes at once
+//     large:  announce  >  ready  >  the bytes, straight from buffer to buffer, when the receiver says so
+//
+// What is announced may be `withdrawn` by its sender and `dropped` by its receiver. A transport that works this way has
+// one of these, and is its channel.
+#pragma once
+
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "transport/header.hpp"
+#include "transport/matching.hpp"
+#include "transport/names.hpp"
+#include "transport/transport.hpp"
+
+namespace tutti::transport {
+
+/// A large message that is wanted, under a name: its place.
+struct Pull {
+  Transfer* transfer = nullptr;  ///< nullptr: cancelled; its bytes come all the same, and go nowhere.
+  Peer peer = -1;
+  std::uint64_t handle = 0, size = 0;
+  Tag tag;
+  bool asked = false;  ///< Its sender has been told `ready`.
+};
+
+/// What the transport does.
+class Channel {
+ public:
+  virtual ~Channel() = default;
+  /// Sends a header and the bytes that follow it; they may be changed afterwards.
+  virtual void post(Peer to, const Header& header, std::span<const std::byte> bytes) = 0;
+  /// Calls `ask` for it, now or later.
+  virtual void want(std::uint64_t place, const Pull& pull) = 0;
+  /// Sends the bytes of a transfer, which is done when they have left, to the place of its receiver.
+  virtual void give(Transfer& transfer, std::uint64_t place) = 0;
+  /// A receive is cancelled, and its place stays until the bytes have come. False: they have come already.
+  virtual bool abandon(std::uint64_t place, const Pull& pull) = 0;
+  /// Nothing more comes to this place.
+  virtual void over(std::uint64_t place, const Pull& pull) = 0;
+  /// So many bytes of a small message take up no memory any more.
+  virtual void taken(Peer from, std::uint64_t size) = 0;
+};
+
+class Rendezvous {
+ public:
+  Rendezvous(Channel& channel, std::size_t peers) : channel_(channel), lost_(peers, false) {}
+
+  /// `small`: without asking.
+  void send(Transfer& transfer, bool small);
+  void recv(Transfer& transfer);
+  std::optional<Arrival> look(const Tag& tag) { return matching_.look(tag); }
+  /// False: its bytes are leaving already, which is the transport's matter.
+  bool cancel(Transfer& transfer);
+  /// A header has come, with the bytes that follow it. False: it means nothing here.
+  bool hear(Peer from, const Header& header, const std::byte* bytes);
+  /// Tells the sender that its bytes may come.
+  void ask(std::uint64_t place);
+  /// nullptr when nothing is expected there.
+  const Pull* find(std::uint64_t place) { return pulls_.find(place); }
+  /// All bytes have come to this place, or none will.
+  void finish(std::uint64_t place, State state = State::done);
+  /// Every transfer with this peer ends.
+  void lose(Peer peer);
+  bool is_lost(Peer peer) const { return lost_[static_cast<std::size_t>(peer)]; }
+  void forget(std::uint64_t context);
+
+ private:
+  void post(Peer to, const Header& header, std::span<const std::byte> bytes = {});
+  void post(Word word, Peer to, const Tag& tag, std::uint64_t handle);
+  void arrive(Peer from, const Header& header, const std::byte* bytes);
+  void complete(Transfer& receive, Message& message);
+  void pull(Transfer& receive, std::uint64_t handle);
+  void discard(Message& message);
+  void recycle(Message& message);
+  void give(Peer to, const Header& header);
+  void dropped(Peer from, std::uint64_t handle);
+  void withdraw(Peer from, const Header& header);
+
+  Channel& channel_;
+  Matching matching_;
+  Names<Transfer*> announced_;
+  Names<Pull> pulls_;
+  std::vector<bool> lost_;
+};
+
+}  // namespace tutti::transport

@@ -1,0 +1,112 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A group over several hosts breaks for all of its members, also for those that hear of it from others alone.
+#include <gtest/gtest.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include <chrono>
+#include <functional>
+#include <stdexcept>
+#include <string>
+
+#include "matrix/processes.hpp"
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using tutti::Cause;
+using tutti::Group;
+using tutti::Rank;
+
+/// Three hosts, with two, two and one rank.
+const std::vector<Rank> hosts = {0, 0, 1, 1, 2};
+
+class BrokenOverHosts : public ::testing::TestWithParam<const char*> {
+ protected:
+  std::vector<std::string> run(const std::function<void(const Group&)>& body) const {
+    return tutti::matrix::run_processes(5, {.algorithms = GetParam(), .hosts = hosts}, 60, body);
+  }
+};
+
+/// The error that the call ends with; throws where it does not, or not so.
+std::string failure(Cause cause, const std::function<void()>& call) {
+  try {
+    call();
+  } catch (const tutti::Error& error) {
+    if (error.cause() == cause) return error.what();
+    throw std::runtime_error(std::string("another cause: ") + error.what());
+  }
+  throw std::runtime_error("it did not fail");
+}
+
+void expect(bool condition, const std::string& what) {
+  if (!condition) throw std::runtime_error("not as expected: " + what);
+}
+
+double sum(const Group& group, double mine) {
+  double all = 0;
+  group.allreduce(std::span(&mine, 1), std::span(&all, 1), tutti::sum);
+  return all;
+}
+
+void expect_well(const std::vector<std::string>& said, Rank dead = -1) {
+  for (Rank rank = 0; rank < 5; ++rank)
+    EXPECT_EQ(said[static_cast<std::size_t>(rank)], rank == dead ? "killed by signal 9" : "") << "rank " << rank;
+}
+
+TEST_P(BrokenOverHosts, EverybodyLearnsOfADeath) {
+  for (const Rank victim : {4, 2, 0}) {
+    SCOPED_TRACE(victim);
+    const auto said = run([&](const Group& world) {
+      const Group here = world.split_by_host();
+      for (int i = 0; i < 3; ++i) expect(sum(world, 1) == 5, "a sum before");
+      if (world.rank() == victim) kill(getpid(), SIGKILL);
+      const std::string text = failure(Cause::peer_lost, [&] {
+        for (;;) world.barrier();
+      });
+      expect(text.find("rank " + std::to_string(victim) + " of group world") != std::string::npos, text);
+      expect(failure(Cause::peer_lost, [&] { sum(world, 1); }) != "", "the group stays broken");
+      // Without the victim's host, groups go on.
+      if (hosts[static_cast<std::size_t>(world.rank())] != hosts[static_cast<std::size_t>(victim)])
+        expect(sum(here, 2) == 2 * here.size(), "a sum on one host");
+    });
+    expect_well(said, victim);
+  }
+}
+
+TEST_P(BrokenOverHosts, EverybodyLearnsOfAMismatch) {
+  for (const Rank wrong : {4, 1}) {
+    SCOPED_TRACE(wrong);
+    expect_well(run([&](const Group& world) {
+      sum(world, 1);
+      const std::string text = failure(Cause::mismatch, [&] {
+        std::vector<double> data(world.rank() == wrong ? 3 : 4), all(data.size());
+        world.allreduce(data, all, tutti::sum);
+        world.barrier();
+      });
+      expect(text.find(" called allreduce") != std::string::npos, text);
+    }));
+  }
+}
+
+TEST_P(BrokenOverHosts, EverybodyLearnsThatOneGivesUp) {
+  expect_well(run([&](const Group& world) {
+    const Group pair = world.split(world.rank() == 0 || world.rank() == 4 ? 0 : -1);
+    if (world.rank() == 4) {
+      double in = 1, out = 0;
+      tutti::Request request = world.iallreduce(std::span(&in, 1), std::span(&out, 1), tutti::sum);
+      failure(Cause::timeout, [&] { request.wait(std::chrono::milliseconds(50)); });
+    } else if (world.rank() == 0) {
+      sleep(1);  // it comes when the group is broken
+      failure(Cause::broken, [&] { world.barrier(); });
+    } else {
+      failure(Cause::broken, [&] { sum(world, 1); });
+    }
+    if (pair) expect(sum(pair, 1) == 2, "a group of two of them");
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, BrokenOverHosts,
+                         ::testing::Values("", "barrier=dissemination allreduce=recursive_doubling"));
+
+}  // namespace

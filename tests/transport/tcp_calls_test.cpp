@@ -1,0 +1,251 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How connections of tcp come about: calls that meet, those that take long, strangers.
+#include <atomic>
+#include <cstring>
+#include <thread>
+
+#include "base/random.hpp"
+#include "tcp_ranks.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::transport::tcp {
+namespace {
+
+TEST(KeyedHash, IsTheOneOfThePaper) {
+  // vectors_sip128 of the authors' reference implementation.
+  base::Key key;
+  std::array<std::byte, 15> text;
+  for (std::size_t i = 0; i < key.size(); ++i) key[i] = static_cast<std::byte>(i);
+  for (std::size_t i = 0; i < text.size(); ++i) text[i] = static_cast<std::byte>(i);
+  const auto hex = [&](std::size_t length) {
+    std::string digits;
+    for (const std::byte one : base::keyed_hash(key, std::span(text).first(length))) {
+      char two[3];
+      std::snprintf(two, sizeof two, "%02x", std::to_integer<unsigned>(one));
+      digits += two;
+    }
+    return digits;
+  };
+  EXPECT_EQ(hex(0), "a3817f04ba25a8e66df67214c7550293");
+  EXPECT_EQ(hex(1), "da87c1d86b99af44347659119b22fc45");
+}
+
+TEST(Address, IsReadAndWritten) {
+  for (const char* text : {"tcp:127.0.0.1:80", "tcp:[::1]:65535", "tcp:[fd77::2]:1", "unix:@name", "unix:@"}) {
+    const auto address = Address::parse(text);
+    ASSERT_TRUE(address) << text;
+    EXPECT_EQ(address->text(), text);
+  }
+  for (const char* text :
+       {"", "tcp:", "tcp:1.2.3.4", "tcp:1.2.3:5", "tcp:1.2.3.4:", "tcp:1.2.3.4:65536", "tcp:1.2.3.4:5x", "tcp:[::1:5",
+        "tcp:::1:5", "udp:1.2.3.4:5", "unix:name", "tcp:localhost:5"})
+    EXPECT_FALSE(Address::parse(text)) << text;
+  EXPECT_FALSE(Address::parse("unix:@" + std::string(108, 'x')));
+  EXPECT_EQ(parse_all("tcp:1.2.3.4:5 nonsense unix:@a").size(), 2u);
+}
+
+TEST(Tcp, SaysWhereItCannotListen) {
+  for (const char* text : {"nonsense", "tcp:192.0.2.1:0"}) {
+    Options options;
+    options.listen = {text};
+    try {
+      listen(options);
+      ADD_FAILURE() << text;
+    } catch (const Error& error) {
+      EXPECT_NE(std::string(error.what()).find(text), std::string::npos) << error.what();
+    }
+  }
+}
+
+TEST(Tcp, CallsThatMeetBecomeOneConnection) {
+  for (std::uint64_t seed = 1; seed <= 200; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    Ranks ranks(2);
+    base::Random random(seed);
+    const Peer first = static_cast<Peer>(random.below(2));
+    ranks[first].call(1 - first);
+    for (std::uint64_t steps = random.below(6); steps > 0; --steps)
+      ranks[static_cast<Peer>(random.below(2))].progress();
+    ranks[1 - first].call(first);
+    for (std::uint64_t steps = random.below(6); steps > 0; --steps)
+      ranks[static_cast<Peer>(random.below(2))].progress();
+    expect_a_connection(ranks);
+    ASSERT_FALSE(HasFailure());
+  }
+}
+
+TEST(Tcp, CallsMeetBetweenThreadsToo) {
+  for (int i = 0; i < 200; ++i) {
+    Ranks ranks(2);
+    std::atomic<int> ready{0}, standing{0};
+    const auto both = [&](Peer self) {
+      const auto meet = [&](std::atomic<int>& count) {
+        // Acquire and release: each sees what the other did before.
+        for (count.fetch_add(1, std::memory_order_acq_rel); count.load(std::memory_order_acquire) < 2;) {
+          ranks[self].progress();
+          std::this_thread::yield();
+        }
+      };
+      meet(ready);
+      ranks[self].call(1 - self);
+      const std::uint64_t end = base::now() + patience;
+      while (!ranks[self].connected(1 - self) && base::now() < end) {
+        ranks[self].progress();
+        std::this_thread::yield();
+      }
+      meet(standing);
+    };
+    std::thread other(both, 1);
+    both(0);
+    other.join();
+    expect_a_connection(ranks);
+    ASSERT_FALSE(HasFailure()) << "round " << i;
+  }
+}
+
+TEST(Tcp, APeerThatIsNotThereIsLost) {
+  Options options;
+  options.identity = Ranks::identity(0, 3);
+  options.listen = {"tcp:127.0.0.1:0"};
+  options.find = [](Peer peer) { return std::string(peer == 1 ? "tcp:127.0.0.1:1" : ""); };
+  const auto alone = listen(options);
+  for (const Peer peer : {1, 2}) {
+    std::array<std::byte, 4> bytes{};
+    Transfer send = transfer(peer, 1, bytes), receive = transfer(peer, 2, bytes);
+    alone->send(send);
+    alone->recv(receive);
+    const std::uint64_t end = base::now() + patience;
+    while (receive.state == State::pending && base::now() < end) alone->progress();
+    EXPECT_EQ(receive.state, State::lost);
+  }
+}
+
+TEST(Tcp, WhoComputesWhenCalledIsWaitedFor) {
+  Ranks ranks(2, 4, 100'000'000);
+  std::array<std::byte, 4> out{std::byte{7}}, in{};
+  Transfer send = transfer(1, 1, out), receive = transfer(0, 1, in);
+  ranks[0].send(send);
+  for (const std::uint64_t end = base::now() + 1'500'000'000; base::now() < end;) ranks[0].progress();
+  ranks[1].recv(receive);
+  EXPECT_TRUE(ranks.until([&] { return receive.state != State::pending; }));
+  EXPECT_EQ(receive.state, State::done);
+}
+
+TEST(Tcp, ManyMayCallAtOnce) {
+  constexpr int size = 300;
+  Ranks ranks(size);
+  for (Peer rank = 1; rank < size; ++rank) ranks[rank].call(0);
+  EXPECT_TRUE(ranks.until([&] {
+    int standing = 0;
+    for (Peer rank = 1; rank < size; ++rank) standing += ranks[0].connected(rank) && ranks[rank].connected(0) ? 1 : 0;
+    return standing == size - 1;
+  }));
+}
+
+/// Rank 0, and what its call to rank 1 meets.
+class CallerAlone : public ::testing::Test {
+ protected:
+  CallerAlone() {
+    Options options;
+    options.identity = Ranks::identity(0, 2);
+    options.find = [this](Peer) { return Address::of(listener_.get()).text(); };
+    caller_ = listen(options);
+    caller_->call(1);
+  }
+  base::Descriptor next() {
+    base::Descriptor socket;
+    for (const std::uint64_t end = base::now() + patience; !socket && base::now() < end; caller_->progress())
+      socket = accept_from(listener_.get());
+    EXPECT_TRUE(socket);
+    return socket;
+  }
+  std::unique_ptr<Tcp> caller_;
+
+ private:
+  base::Descriptor listener_ = listen_at(*Address::parse("tcp:127.0.0.1:0"));
+};
+
+TEST_F(CallerAlone, CallsAgainWhenItWasTooSlow) {
+  for (int times = 0; times < 3; ++times) {
+    // Its caller has computed for so long that it was taken for nobody.
+    const base::Descriptor closed = next();
+  }
+  Greeting greeting(Ranks::identity(1, 2), next(), base::now() + patience);
+  while (greeting.advance() < Greeting::State::known) caller_->progress();
+  greeting.let_in();
+  const std::uint64_t end = base::now() + patience;
+  while (!caller_->connected(1) && base::now() < end) caller_->progress();
+  EXPECT_TRUE(caller_->connected(1));
+}
+
+TEST_F(CallerAlone, LosesWhoDoesNotWelcomeIt) {
+  Greeting greeting(Ranks::identity(1, 2), next(), base::now() + patience);
+  while (greeting.advance() < Greeting::State::known) caller_->progress();
+  const base::Descriptor closed = greeting.take();
+  std::array<std::byte, 4> bytes{};
+  Transfer receive = transfer(1, 1, bytes);
+  caller_->recv(receive);
+  shutdown(closed.get(), SHUT_RDWR);
+  const std::uint64_t end = base::now() + patience;
+  while (receive.state == State::pending && base::now() < end) caller_->progress();
+  EXPECT_EQ(receive.state, State::lost);
+}
+
+/// What somebody who has listened to a caller may send again.
+std::vector<std::byte> said_by_a_caller(Tcp& answerer) {
+  base::Descriptor socket = call(answerer);
+  Hello hello{.job = 9, .from = 1, .to = 0};
+  hello.nonce.fill(std::byte{7});
+  write_all(socket.get(), std::as_bytes(std::span(&hello, 1)));
+  Challenge challenge;
+  std::size_t have = 0;
+  while (have < sizeof challenge) {
+    answerer.progress();
+    const ssize_t n = recv(socket.get(), reinterpret_cast<std::byte*>(&challenge) + have, sizeof challenge - have, 0);
+    if (n > 0) have += static_cast<std::size_t>(n);
+  }
+  const Identity identity = Ranks::identity(1, 2);
+  EXPECT_EQ(challenge.proof, proof(Side::answerer, identity, hello, challenge.nonce));
+  const Answer answer{proof(Side::caller, identity, hello, challenge.nonce)};
+  std::vector<std::byte> all(sizeof hello + sizeof answer);
+  std::memcpy(all.data(), &hello, sizeof hello);
+  std::memcpy(all.data() + sizeof hello, &answer, sizeof answer);
+  return all;
+}
+
+TEST(Tcp, StrangersAreRefusedAndHurtNothing) {
+  constexpr int streams = 10'000;
+  Ranks ranks(2);
+  testing::internal::CaptureStderr();
+  const std::vector<std::byte> heard = said_by_a_caller(ranks[0]);
+  base::Random random(11);
+  for (int i = 0; i < streams; ++i) {
+    std::vector<std::byte> bytes = heard;  // of another conversation: the answer fits no other question
+    switch (random.below(4)) {
+      case 0:
+        bytes.resize(random.below(200));
+        for (std::byte& one : bytes) one = static_cast<std::byte>(random.next());
+        break;
+      case 1:
+        bytes.resize(random.below(bytes.size()));
+        break;
+      case 2:
+        bytes[random.below(bytes.size())] ^= static_cast<std::byte>(1 + random.below(255));
+        break;
+      default:
+        break;
+    }
+    const base::Descriptor socket = call(ranks[0]);
+    write_all(socket.get(), bytes);
+    ranks[0].progress();
+    if (random.once_in(2)) ranks[0].progress();
+    ASSERT_FALSE(ranks[0].connected(1)) << "stream " << i;
+  }
+  expect_a_connection(ranks);
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_EQ(std::ranges::count(said, '\n'), 1) << said;
+  EXPECT_NE(said.find("refused"), std::string::npos) << said;
+}
+
+}  // namespace
+}  // namespace tutti::transport::tcp
