@@ -46,7 +46,7 @@ Entrance::Entrance(Side side, const Secret& secret, base::Descriptor socket, std
 
 /// Nothing once both have been said and are the same.
 std::optional<Entrance::State> Entrance::exchange_banners() {
-  if (!connected_ && !tcp::got_through(socket_.get())) return State::gone;
+  if (!connected_ && tcp::reach_of(socket_.get()) == tcp::Reach::failed) return State::gone;
   const Banner mine;
   while (said_ < sizeof mine) {
     const char* rest = reinterpret_cast<const char*>(&mine) + said_;
@@ -88,14 +88,17 @@ Entrance::State Entrance::advance() {
     if (side_ == Side::answerer)
       greeting_.emplace(identity(store, secret_), std::move(socket_), deadline_);
     else
-      greeting_.emplace(identity(anyone, secret_), std::move(socket_), store, deadline_);
+      greeting_.emplace(identity(anyone, secret_), std::move(socket_), store);
   }
-  switch (greeting_->advance([](Rank) { return tcp::Verdict::welcome; })) {
+  // Whoever knows the secret is welcome.
+  if (greeting_->advance() == Greeted::found) greeting_->answer();
+  if (greeting_->state() == Greeted::known) greeting_->let_in();
+  switch (greeting_->advance()) {
     case Greeted::open:
       return State::open;
     case Greeted::refused:
       return State::refused;
-    case Greeted::busy:
+    case Greeted::again:
     case Greeted::gone:
       return State::gone;
     default:

@@ -151,7 +151,7 @@ void Network::drain(std::uint64_t nanoseconds) {
   const std::uint64_t until = base::now() + nanoseconds;
   const auto arrived = [](const Line& one) {
     int left = 0;
-    return one.lost || !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
+    return !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
   };
   while (base::now() < until && !(drained() && std::ranges::all_of(lines_, arrived))) {
     pollfd something{events_.descriptor(), POLLIN, 0};
