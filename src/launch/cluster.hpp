@@ -12,6 +12,9 @@
 
 namespace tutti::launch {
 
+/// What such a launcher sets.
+inline constexpr char pmi_variable[] = "PMI_FD", pmix_variable[] = "PMIX_NAMESPACE";
+
 class Cluster {
  public:
   /// Takes leave of the launcher, which would otherwise end the others when this process ends.

@@ -40,7 +40,7 @@ bool succeeded(std::string_view line, std::string_view answer) {
 
 namespace {
 
-constexpr char fd_variable[] = "PMI_FD", rank_variable[] = "PMI_RANK", size_variable[] = "PMI_SIZE";
+constexpr char rank_variable[] = "PMI_RANK", size_variable[] = "PMI_SIZE";
 constexpr char key[] = "tutti-store";
 constexpr std::uint64_t first_remark = 5'000'000'000;
 
@@ -58,7 +58,7 @@ Error confused() {
     const char* value = std::getenv(name);
     return std::string(name) + (value == nullptr ? " is not set" : "=" + std::string(value));
   };
-  return Error(Cause::usage, "the variables of the launcher (PMI-1) make no sense: " + say(fd_variable) + ", " +
+  return Error(Cause::usage, "the variables of the launcher (PMI-1) make no sense: " + say(pmi_variable) + ", " +
                                  say(rank_variable) + ", " + say(size_variable) +
                                  "; start the program with mpiexec, or unset them to run it alone");
 }
@@ -153,7 +153,7 @@ bool is_socket(int descriptor) {
 }  // namespace
 
 std::unique_ptr<Cluster> find_pmi() {
-  const std::optional<int> descriptor = number(fd_variable);
+  const std::optional<int> descriptor = number(pmi_variable);
   if (!descriptor) return nullptr;
   check_mpi();
   const int rank = number(rank_variable).value_or(-1), size = number(size_variable).value_or(-1);

@@ -178,7 +178,7 @@ class Pmix final : public Cluster {
 }  // namespace
 
 std::unique_ptr<Cluster> find_pmix() {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr) return nullptr;
+  if (std::getenv(pmix_variable) == nullptr) return nullptr;
   check_mpi();
   return std::make_unique<Pmix>(open_library());
 }

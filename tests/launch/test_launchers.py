@@ -135,3 +135,10 @@ def test_programs_with_an_mpi(name, order, tmp_path):
     else:
         assert status != 0
         assert "call MPI_Init before Tutti starts" in out + err
+
+
+def test_info_under_a_launcher():
+    status, out, err = run(mpis.get("debian-mpich"), 3, hosts.BUILD / "bin/tutti", "info")
+    assert status == 0, out + err
+    assert re.search(r"^hosts +1 host, 3 ranks$", out, re.MULTILINE), out
+    assert re.search(r"^network +\w+ [\d.]+", out, re.MULTILINE), out
