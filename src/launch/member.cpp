@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/member.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "launch/cluster.hpp"
 #include "launch/environment.hpp"
 #include "launch/membership.hpp"
 
@@ -53,6 +57,12 @@ Member join(const Patience& patience) {
     state->join_hosts(by_hand(*environment), deadline);
   }
   return Member(std::move(state));
+}
+
+bool in_job() {
+  constexpr std::array names{rank_variable,        size_variable, store_variable, secret_variable,
+                             secret_file_variable, pmi_variable,  pmix_variable};
+  return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 void Member::put(std::string_view key, std::span<const std::byte> value) {

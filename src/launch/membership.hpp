@@ -46,8 +46,9 @@ struct Membership {
   std::shared_ptr<host::Segment> segment;
   std::mutex mutex;  // of what follows
   Conversation control, lifeline;
-  std::uint32_t asked = 0;          ///< Number of the last put or get.
-  std::unique_ptr<TcpStore> store;  ///< Of rank 0, in a job over several hosts.
+  std::uint32_t asked = 0;           ///< Number of the last put or get.
+  std::unique_ptr<TcpStore> store;   ///< Of rank 0, in a job over several hosts.
+  std::unique_ptr<Cluster> cluster;  ///< Beside an MPI, until both take leave.
 
  private:
   void join_nobody(std::string why);

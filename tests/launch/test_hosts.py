@@ -220,7 +220,8 @@ def test_strangers_disturb_nobody(lab):
         for i in range(2000):
             try: caller = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5)
             except OSError: continue
-            try: caller.send(random.choice([b"", b"TUTTISTO", b"GET / HTTP/1.1"]) + random.randbytes(random.randrange(300)))
+            start = random.choice([b"", b"TUTTISTO", b"GET / HTTP/1.1"])
+            try: caller.send(start + random.randbytes(random.randrange(300)))
             except OSError: pass
             if len(held) < 200: held.append(caller)
     """
