@@ -25,7 +25,10 @@ void check_key(std::string_view key) {
 }
 
 Error nobody_else() {
-  return Error(Cause::usage, "this program was started alone: there is no store; start it with `tutti run`");
+  return Error(
+      Cause::usage,
+      "there is no store here: this program was started alone (start it with `tutti run`), has left its job, or is a "
+      "child that a rank has forked");
 }
 
 }  // namespace

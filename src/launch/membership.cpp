@@ -51,6 +51,16 @@ Membership::~Membership() {
   }
 }
 
+void Membership::before_fork() {
+  if (store) store->before_fork();
+}
+
+void Membership::after_fork(bool in_child) {
+  if (store) store->after_fork(in_child);
+  // A launcher of ours watches the process itself.
+  if (in_child && !lifeline.open()) control.close();
+}
+
 bool Membership::in_this_process() const { return pid_ == getpid(); }
 
 void Membership::enter() {
