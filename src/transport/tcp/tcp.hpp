@@ -49,8 +49,6 @@ class Tcp : public Transport {
   virtual int descriptor() const = 0;
   /// Calls a peer now, if it has not been called yet.
   virtual void call(Peer peer) = 0;
-  /// Whether the connection with the peer stands.
-  virtual bool connected(Peer peer) const = 0;
   /// Whether everything that was sent has left this process.
   virtual bool drained() const = 0;
   /// Connected peers that have said nothing for longer than `lost_after`.
