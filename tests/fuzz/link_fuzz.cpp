@@ -80,7 +80,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
     stands = link.read(1, counter, buffer);
   }
   Transfer transfer;
-  if (stands && !link.put_large(1, transfer)) std::abort();
+  if (stands && (!link.put({}, {}) || !link.put_large(1, transfer))) std::abort();
   link.close([](Transfer& one) { one.state = State::lost; });
   return 0;
 }
