@@ -170,6 +170,7 @@ class Waiting {
   void wake(Process::Bell& bell);
   bool sleep_at_once(std::uint64_t now);
   bool is_crowded(std::uint64_t now) const;
+  void note_yield(std::uint64_t took, std::uint64_t now);
   std::uint64_t yield_from(std::uint64_t now);
   void foreign_seen(const Absence& absence, std::uint64_t now);
 
@@ -185,7 +186,8 @@ class Waiting {
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.
   int threads_ = 0;                         // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};
-  std::atomic<std::uint64_t> crowded_until_{0};  // others wanted this core a short while ago
+  // How long a yield takes, on average; until when this core is taken to have many who want it.
+  std::atomic<std::uint64_t> usual_yield_{0}, crowded_until_{0};
   // By when foreign processes last gave this rank's core back: what ranks had used of it, and 1; 0 = they never had it.
   std::atomic<std::uint64_t> foreign_at_{0};
 };
