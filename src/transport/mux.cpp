@@ -12,7 +12,7 @@ class Mux final : public Transport {
  public:
   Mux(std::unique_ptr<Transport> near, std::unique_ptr<Transport> far, std::vector<Rank> places)
       : near_(std::move(near)), far_(std::move(far)), places_(std::move(places)) {
-    ranks_.resize(static_cast<std::size_t>(std::ranges::max(places_) + 1));
+    ranks_.resize(static_cast<std::size_t>(std::ranges::max(places_)) + 1);
     for (std::size_t rank = 0; rank < places_.size(); ++rank)
       if (places_[rank] >= 0) ranks_[static_cast<std::size_t>(places_[rank])] = static_cast<Rank>(rank);
     capabilities_ = near_->capabilities();
