@@ -6,15 +6,17 @@ namespace tutti::collectives {
 namespace {
 
 const char* name(Kind kind, const Shape& shape, bool is_long) {
-  const bool pipeline = shape.parameters.segment > 0;
+  const bool pipeline = shape.parameters.segment > 0, few = shape.size <= 8;
   switch (kind) {
     case Kind::barrier:
       return "dissemination";
     case Kind::bcast:
-      // Few ranks have no use for blocks: the data follows itself from host to host.
-      return pipeline || (is_long && shape.size <= 3) ? "chain" : is_long ? "scatter_allgather" : "binomial";
+      if (pipeline) return few ? "chain" : "two_trees";
+      // Two or three ranks have no use for blocks: the data follows itself from host to host.
+      return !is_long ? "binomial" : shape.size <= 3 ? "chain" : "scatter_allgather";
     case Kind::reduce:
-      return pipeline || is_long ? (shape.size <= 8 ? "chain" : "binary") : "binomial";
+      if (!pipeline && !is_long) return "binomial";
+      return few ? "chain" : shape.commutative ? "two_trees" : "binary";
     case Kind::allreduce:
       if (!is_long) return "recursive_multiplying";
       return !shape.commutative ? "rabenseifner" : pipeline ? "segmented_ring" : "ring";

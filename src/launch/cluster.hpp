@@ -12,8 +12,12 @@
 
 namespace tutti::launch {
 
+/// What such a launcher sets.
+inline constexpr char pmi_variable[] = "PMI_FD", pmix_variable[] = "PMIX_NAMESPACE";
+
 class Cluster {
  public:
+  /// Takes leave of the launcher, which would otherwise end the others when this process ends.
   virtual ~Cluster() = default;
   Rank rank() const { return rank_; }
   int size() const { return size_; }
@@ -39,7 +43,15 @@ std::unique_ptr<Cluster> find_pmi();
 /// there is one and its library cannot be used.
 std::unique_ptr<Cluster> find_pmix();
 
-/// Whether an MPI library is in this process: then the MPI takes leave of the launcher, and we must not.
-bool has_mpi();
+/// An MPI speaks to the launcher as well.
+enum class Mpi {
+  none,
+  loaded,       ///< There is one in this process, and it may still be initialised.
+  initialized,  ///< It takes leave of the launcher by itself.
+};
+Mpi mpi_here();
+/// Throws Error (usage) when there is an MPI that is not initialised: some cannot be, once another has spoken to the
+/// launcher.
+void check_mpi();
 
 }  // namespace tutti::launch

@@ -19,6 +19,8 @@ class Connection {
   explicit Connection(base::Descriptor socket);
 
   int descriptor() const { return socket_.get(); }
+  /// Closes the socket; nothing else may be done with this any more.
+  void close() { socket_.reset(); }
   /// Of a Unix socket.
   Peer peer() const { return peer_of(socket_.get()); }
 

@@ -33,6 +33,11 @@ Lobby::~Lobby() {
   while (!callers_.empty()) dismiss(callers_.begin()->first);
 }
 
+void Lobby::close_copies() {
+  Rendezvous::close_copies();
+  callers_.clear();
+}
+
 void Lobby::accepted(base::Descriptor socket) {
   if (callers_.size() >= std::max(least_callers, 2 * cards_.size())) make_room();
   const Id id = ++last_caller_;

@@ -25,6 +25,7 @@ class Lobby final : public Rendezvous {
 
   /// Somebody who has proved already who he is.
   void receive(base::Descriptor socket) { admit(std::move(socket)); }
+  void close_copies() override;
 
  private:
   struct Caller {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/loop.hpp"
 
+#include <poll.h>
 #include <sys/epoll.h>
 
 #include <algorithm>
@@ -57,9 +58,15 @@ void Loop::call_due_timers() {
   }
 }
 
-void Loop::turn() {
+void Loop::wait() const {
+  pollfd entry{epoll_.get(), POLLIN, 0};
+  if (poll(&entry, 1, until_next_timer()) < 0 && errno != EINTR && errno != EAGAIN)
+    throw system_error("cannot wait for several things at once (epoll)");
+}
+
+void Loop::call_due() {
   std::array<epoll_event, 64> events;
-  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), until_next_timer());
+  const int count = epoll_wait(epoll_.get(), events.data(), static_cast<int>(events.size()), 0);
   if (count < 0 && errno != EINTR) throw system_error("cannot wait for several things at once (epoll)");
   for (int i = 0; i < count; ++i) {
     const epoll_event& event = events[static_cast<std::size_t>(i)];

@@ -33,7 +33,13 @@ class Loop {
   /// Readable when a turn would call a handler at once; timers do not show here.
   int descriptor() const { return epoll_.get(); }
   /// Waits once and calls whatever is due.
-  void turn();
+  void turn() {
+    wait();
+    call_due();
+  }
+  /// The two halves: only the second touches what is watched.
+  void wait() const;
+  void call_due();
 
  private:
   struct Watch {

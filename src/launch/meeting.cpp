@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/meeting.hpp"
 
+#include <exception>
 #include <utility>
 #include <variant>
 
@@ -9,6 +10,8 @@
 namespace tutti::launch {
 
 namespace tcp = transport::tcp;
+
+static constexpr char no_invitation[] = "none";
 
 Meeting by_hand(const Environment& environment) {
   const auto& place = std::get<HostAndPort>(environment.store);
@@ -48,21 +51,35 @@ std::optional<Invitation> read_invitation(std::string_view text) {
   return invitation;
 }
 
+static std::string invite(std::vector<base::Descriptor>& listeners, std::size_t longest) {
+  std::vector<tcp::Address> addresses;
+  for (const std::string& place : transport::places_to_listen(false)) {
+    listeners.push_back(tcp::listen_at(*tcp::Address::parse(place)));
+    addresses.push_back(tcp::Address::of(listeners.back().get()));
+  }
+  if (addresses.empty()) throw Error(Cause::system, "this host has no address at which others could reach it");
+  return write_invitation(random_secret(), addresses, longest);
+}
+
 Meeting by_cluster(Cluster& cluster, Deadline& deadline) {
   Meeting meeting;
   meeting.rank = cluster.rank();
   meeting.size = cluster.size();
   std::string text;
+  std::exception_ptr trouble;
   if (meeting.rank == 0) {
-    std::vector<tcp::Address> addresses;
-    for (const std::string& place : transport::places_to_listen(false)) {
-      meeting.listeners.push_back(tcp::listen_at(*tcp::Address::parse(place)));
-      addresses.push_back(tcp::Address::of(meeting.listeners.back().get()));
+    try {
+      text = invite(meeting.listeners, cluster.longest());
+    } catch (const Error&) {
+      // The others must not wait for what will not come.
+      trouble = std::current_exception();
+      text = no_invitation;
     }
-    if (addresses.empty()) throw Error(Cause::system, "this host has no address at which others could reach it");
-    text = write_invitation(random_secret(), addresses, cluster.longest());
   }
   text = cluster.share(text, deadline);
+  if (trouble) std::rethrow_exception(trouble);
+  if (text == no_invitation)
+    throw Error(Cause::system, "rank 0 could not serve the job's store; look at what it printed");
   const std::optional<Invitation> invitation = read_invitation(text);
   if (!invitation)
     throw Error(Cause::system,

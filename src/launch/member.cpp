@@ -1,12 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/member.hpp"
 
+#include <algorithm>
+#include <array>
+#include <cstdlib>
 #include <mutex>
 #include <optional>
 #include <string>
 #include <utility>
 #include <variant>
 
+#include "launch/cluster.hpp"
 #include "launch/environment.hpp"
 #include "launch/membership.hpp"
 
@@ -21,7 +25,10 @@ void check_key(std::string_view key) {
 }
 
 Error nobody_else() {
-  return Error(Cause::usage, "this program was started alone: there is no store; start it with `tutti run`");
+  return Error(
+      Cause::usage,
+      "there is no store here: this program was started alone (start it with `tutti run`), has left its job, or is a "
+      "child that a rank has forked");
 }
 
 }  // namespace
@@ -53,6 +60,12 @@ Member join(const Patience& patience) {
     state->join_hosts(by_hand(*environment), deadline);
   }
   return Member(std::move(state));
+}
+
+bool in_job() {
+  constexpr std::array names{rank_variable,        size_variable, store_variable, secret_variable,
+                             secret_file_variable, pmi_variable,  pmix_variable};
+  return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
 }
 
 void Member::put(std::string_view key, std::span<const std::byte> value) {

@@ -74,4 +74,7 @@ class Member {
 /// Throws Error: usage (environment), system (refused, with the reason; launcher or rank 0 gone), timeout, interrupted.
 Member join(const Patience& patience = {});
 
+/// Whether `join` would join a job, or try to: by hand, of a launcher of ours or of a cluster's.
+bool in_job();
+
 }  // namespace tutti::launch

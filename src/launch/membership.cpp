@@ -44,8 +44,21 @@ Membership::Membership() : pid_(getpid()) {}
 Membership::~Membership() {
   // A join that failed half-way leaves its place in order; whoever serves the rendezvous tells the others.
   if (entered_ && !joined_ && in_this_process()) segment->leave(place);
-  // A forked child has the store's memory, but not its thread.
-  if (!in_this_process()) static_cast<void>(store.release());
+  // A forked child has the memory of these, but not their threads.
+  if (!in_this_process()) {
+    static_cast<void>(store.release());
+    static_cast<void>(cluster.release());
+  }
+}
+
+void Membership::before_fork() {
+  if (store) store->before_fork();
+}
+
+void Membership::after_fork(bool in_child) {
+  if (store) store->after_fork(in_child);
+  // A launcher of ours watches the process itself.
+  if (in_child && !lifeline.open()) control.close();
 }
 
 bool Membership::in_this_process() const { return pid_ == getpid(); }
@@ -61,14 +74,14 @@ Patience limited(Patience patience) {
 }
 
 void Membership::join_cluster(const Patience& patience) {
-  std::unique_ptr<Cluster> cluster = find_pmi();
+  cluster = find_pmi();
   if (!cluster) cluster = find_pmix();
   if (!cluster) return join_nobody("none: a world of one");
   // A shell that a launcher started may run one program after the other: alone none needs the launcher.
   if (cluster->size() == 1) return join_nobody(cluster->name() + "; a world of one");
   Deadline deadline(limited(patience));
   Meeting meeting = by_cluster(*cluster, deadline);
-  cluster.reset();
+  if (mpi_here() == Mpi::none) cluster.reset();
   join_hosts(std::move(meeting), deadline);
 }
 
@@ -188,6 +201,7 @@ void Membership::leave() {
   joined_ = entered_ = false;
   segment->leave(place);
   const std::scoped_lock lock(mutex);
+  cluster.reset();
   if (!control.open()) return;
   try {
     Deadline deadline(Patience{farewell});

@@ -13,6 +13,7 @@
 #include "host/segment.hpp"
 #include "launch/conversation.hpp"
 #include "launch/environment.hpp"
+#include "launch/forks.hpp"
 #include "launch/meeting.hpp"
 #include "launch/tcp_store.hpp"
 
@@ -21,10 +22,8 @@ namespace tutti::launch {
 /// The patience of who joins a job over several hosts: it has a limit.
 Patience limited(Patience patience);
 
-struct Membership {
+struct Membership final : AtFork {
   Membership();
-  Membership(const Membership&) = delete;
-  Membership& operator=(const Membership&) = delete;
   ~Membership();
 
   /// The job of a cluster's launcher, where there is one; else a world of one.
@@ -34,6 +33,10 @@ struct Membership {
   /// A job over several hosts, whose rank 0 serves it.
   void join_hosts(Meeting meeting, Deadline& deadline);
   void leave();
+
+  /// A child keeps no connection: it would hide the parent's end from the others.
+  void before_fork() override;
+  void after_fork(bool in_child) override;
 
   Rank rank = 0;
   std::vector<Rank> hosts{0};
@@ -46,8 +49,9 @@ struct Membership {
   std::shared_ptr<host::Segment> segment;
   std::mutex mutex;  // of what follows
   Conversation control, lifeline;
-  std::uint32_t asked = 0;          ///< Number of the last put or get.
-  std::unique_ptr<TcpStore> store;  ///< Of rank 0, in a job over several hosts.
+  std::uint32_t asked = 0;           ///< Number of the last put or get.
+  std::unique_ptr<TcpStore> store;   ///< Of rank 0, in a job over several hosts.
+  std::unique_ptr<Cluster> cluster;  ///< Beside an MPI, until both take leave.
 
  private:
   void join_nobody(std::string why);

@@ -13,6 +13,7 @@
 #include <cstdlib>
 #include <utility>
 
+#include "base/log.hpp"
 #include "launch/cluster.hpp"
 #include "launch/message.hpp"
 #include "launch/system.hpp"
@@ -39,8 +40,9 @@ bool succeeded(std::string_view line, std::string_view answer) {
 
 namespace {
 
-constexpr char fd_variable[] = "PMI_FD", rank_variable[] = "PMI_RANK", size_variable[] = "PMI_SIZE";
+constexpr char rank_variable[] = "PMI_RANK", size_variable[] = "PMI_SIZE";
 constexpr char key[] = "tutti-store";
+constexpr std::uint64_t first_remark = 5'000'000'000;
 
 std::optional<int> number(const char* name) {
   const char* text = std::getenv(name);
@@ -56,7 +58,7 @@ Error confused() {
     const char* value = std::getenv(name);
     return std::string(name) + (value == nullptr ? " is not set" : "=" + std::string(value));
   };
-  return Error(Cause::usage, "the variables of the launcher (PMI-1) make no sense: " + say(fd_variable) + ", " +
+  return Error(Cause::usage, "the variables of the launcher (PMI-1) make no sense: " + say(pmi_variable) + ", " +
                                  say(rank_variable) + ", " + say(size_variable) +
                                  "; start the program with mpiexec, or unset them to run it alone");
 }
@@ -79,7 +81,8 @@ class Pmi final : public Cluster {
     if (rank_ == 0) ask("cmd=put kvsname=" + space + " key=" + key + " value=" + text, "put_result", deadline);
     ask("cmd=barrier_in", "barrier_out", deadline);
     const std::string line = ask("cmd=get kvsname=" + space + " key=" + key, "get_result", deadline);
-    if (!has_mpi()) ask("cmd=finalize", "finalize_ack", deadline);
+    // Leave can be taken once; an MPI does that by itself.
+    if (mpi_here() == Mpi::none) ask("cmd=finalize", "finalize_ack", deadline);
     return pmi::field(line, "value").value_or("");
   }
 
@@ -112,7 +115,11 @@ class Pmi final : public Cluster {
         return line;
       }
       if (input_.size() > pmi::longest_line) throw failed("", input_.substr(0, 80));
-      deadline.wait(descriptor_, POLLIN);
+      if (!deadline.wait(descriptor_, POLLIN, first_remark)) {
+        if (!std::exchange(told_, true))
+          base::log("rank " + std::to_string(rank_) + " waits until all ranks speak to the launcher (PMI-1)");
+        continue;
+      }
       char buffer[4096];
       const ssize_t n = recv(descriptor_, buffer, sizeof buffer, MSG_DONTWAIT);
       if (n > 0)
@@ -135,6 +142,7 @@ class Pmi final : public Cluster {
 
   int descriptor_;
   std::string input_;
+  bool told_ = false;
 };
 
 bool is_socket(int descriptor) {
@@ -145,8 +153,9 @@ bool is_socket(int descriptor) {
 }  // namespace
 
 std::unique_ptr<Cluster> find_pmi() {
-  const std::optional<int> descriptor = number(fd_variable);
+  const std::optional<int> descriptor = number(pmi_variable);
   if (!descriptor) return nullptr;
+  check_mpi();
   const int rank = number(rank_variable).value_or(-1), size = number(size_variable).value_or(-1);
   if (rank < 0 || rank >= size || size > most_ranks || !is_socket(*descriptor)) throw confused();
   return std::make_unique<Pmi>(*descriptor, rank, size);

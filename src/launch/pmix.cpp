@@ -133,9 +133,8 @@ class Pmix final : public Cluster {
     size_ = static_cast<int>(size.data.number);
     name_ = "mpirun, by PMIx (PMIX_NAMESPACE is set; " + found.why + ")";
   }
-  ~Pmix() override {
-    if (!has_mpi()) pmix_.finalize(nullptr, 0);
-  }
+  /// The library counts: an MPI in this process takes leave by itself.
+  ~Pmix() override { pmix_.finalize(nullptr, 0); }
   Pmix(const Pmix&) = delete;
   Pmix& operator=(const Pmix&) = delete;
 
@@ -179,18 +178,34 @@ class Pmix final : public Cluster {
 }  // namespace
 
 std::unique_ptr<Cluster> find_pmix() {
-  if (std::getenv("PMIX_NAMESPACE") == nullptr) return nullptr;
+  if (std::getenv(pmix_variable) == nullptr) return nullptr;
+  check_mpi();
   return std::make_unique<Pmix>(open_library());
 }
 
-bool has_mpi() {
-  const auto is_mpi = [](dl_phdr_info* info, std::size_t, void*) {
+Mpi mpi_here() {
+  // Whatever it is called, it has this function; Python loads it so that only its own handle finds that.
+  const auto find = [](dl_phdr_info* info, std::size_t, void* found) {
     const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    const std::string_view file = path.substr(path.rfind('/') + 1);
-    return file.starts_with("libmpi.so") || file.starts_with("libmpi_abi.so") || file.starts_with("libmpich.so") ? 1
-                                                                                                                 : 0;
+    if (!path.substr(path.rfind('/') + 1).starts_with("libmpi")) return 0;
+    void* const handle = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+    void* const symbol = handle == nullptr ? nullptr : dlsym(handle, "MPI_Initialized");
+    if (handle != nullptr) dlclose(handle);
+    *static_cast<void**>(found) = symbol;
+    return symbol == nullptr ? 0 : 1;
   };
-  return dl_iterate_phdr(is_mpi, nullptr) != 0;
+  void* symbol = nullptr;
+  if (dl_iterate_phdr(find, &symbol) == 0) return Mpi::none;
+  int initialized = 0;
+  reinterpret_cast<int (*)(int*)>(symbol)(&initialized);
+  return initialized == 0 ? Mpi::loaded : Mpi::initialized;
+}
+
+void check_mpi() {
+  if (mpi_here() == Mpi::loaded)
+    throw Error(Cause::usage,
+                "this program has an MPI library that is not initialised, and both would speak to the launcher; call "
+                "MPI_Init before Tutti starts, or set TUTTI_RANK and the others by hand (docs/launch.md)");
 }
 
 }  // namespace tutti::launch

@@ -27,6 +27,12 @@ Rendezvous::~Rendezvous() {
   while (!guests_.empty()) close(guests_.begin()->first);
 }
 
+void Rendezvous::close_copies() {
+  // The parent's epoll watches what both have: it must not be told.
+  listeners_.clear();
+  for (auto& [id, guest] : guests_) guest.connection.close();
+}
+
 void Rendezvous::listen(base::Descriptor listener) {
   const int socket = listener.get();
   listeners_.push_back(std::move(listener));

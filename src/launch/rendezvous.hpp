@@ -37,6 +37,8 @@ class Rendezvous {
 
   int size() const { return static_cast<int>(places_.size()); }
   Seat seat(Rank rank) const { return place(rank).seat; }
+  /// In a forked child: closes its copies of all sockets, so that the ends of the parent's are seen, and nothing else.
+  virtual void close_copies();
   /// The process that took the rank's seat, as this process sees it; 0 when none has.
   pid_t pid(Rank rank) const { return place(rank).pid; }
 

@@ -44,11 +44,21 @@ TcpStore::TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret
 
 void TcpStore::run() {
   try {
-    while (!stopped_) loop_.turn();
+    while (!stopped_) {
+      loop_.wait();
+      const std::scoped_lock lock(turning_);
+      loop_.call_due();
+    }
   } catch (const Error& error) {
     base::log(std::string("rank 0: the job's store has ended: ") + error.what());
   }
+  const std::scoped_lock lock(turning_);
   lobby_.reset();
+}
+
+void TcpStore::after_fork(bool in_child) {
+  if (in_child && lobby_) lobby_->close_copies();
+  turning_.unlock();
 }
 
 TcpStore::~TcpStore() {

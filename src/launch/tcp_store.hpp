@@ -24,6 +24,9 @@ class TcpStore {
 
   /// The connection of rank 0 itself; once.
   base::Descriptor take_own() { return std::move(own_); }
+  /// Around a fork: the thread stands still from the first to the last of these. The child keeps no socket of it.
+  void before_fork() { turning_.lock(); }
+  void after_fork(bool in_child);
   /// Waits until all ranks have left or are lost, but not longer than that.
   void linger(std::chrono::nanoseconds most);
 
@@ -31,7 +34,8 @@ class TcpStore {
   void run();
 
   Loop loop_;
-  std::unique_ptr<Lobby> lobby_;  // the thread's own, once it runs
+  std::mutex turning_;  // of the lobby, once the thread runs
+  std::unique_ptr<Lobby> lobby_;
   base::Descriptor own_, stop_;
   bool stopped_ = false;  // the thread's own
   std::mutex mutex_;      // of what follows

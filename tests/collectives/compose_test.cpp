@@ -146,6 +146,20 @@ TEST(Composition, ReleasesTheCellsOfOneStageForTheNext) {
     }
 }
 
+TEST(Composition, LeavesExposedMemoryAlone) {
+  const Shape shape = shape_of(0);
+  Composition b(shape, 4);
+  b.stage(bcast::single_copy(b.shape_here(0, 4)), b.hosts().here(), {}, Writer::output(0, 4));
+  b.copy(Writer::input(0, 1), Writer::output(3, 1));
+  b.copy(Writer::input(0, 1), Writer::output(4, 1));
+  EXPECT_EQ(plan::print(b.build()), R"(rank 0 of 5 scratch 0 ring small cells 1
+s0: publish 0 output[0..4)
+s1: await all 0 expects 0
+s2: copy input[0..1) -> output[3..4) after s0 s1
+s3: copy input[0..1) -> output[4..5)
+)");
+}
+
 /// A stage that reads others' memory: what it exposes is written again when all have read it.
 TEST(Composition, MayExposeMemory) {
   plan::Checker checker;

@@ -19,6 +19,7 @@ RUN_ELSEWHERE = {
     ("plans.md", "cpp"): "test_plans.py",
     ("fortran.md", "fortran"): "test_fortran.py",
     ("adding-an-algorithm.md", "cpp"): "tests/collectives/docs_test.cpp",
+    ("launch.md", "yaml"): "test_launch.py",
 }
 
 

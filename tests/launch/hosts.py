@@ -13,7 +13,8 @@ sys.path[:0] = [str(ROOT / "tests/lab"), str(ROOT / "tests/mpi")]
 
 from lab import address  # noqa: E402 - found above
 
-PROBE = str(pathlib.Path(os.environ["TUTTI_BUILD"]) / "bin/launcher_probe")
+BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
+PROBE = str(BUILD / "bin/launcher_probe")
 PORT = 29500
 PATIENCE = 60
 

@@ -207,9 +207,20 @@ def test_death_of_rank_0_is_told(lab):
 
 
 def test_a_child_does_not_disturb(lab):
-    """It has the memory and the sockets of its parent, but not its place."""
+    """It has the memory of its parent, but not its place."""
     with Job(lab, [1, 2, 2]) as job:
         job.start_all("join", "fork=0", "meet=all", "leave").succeed()
+
+
+@pytest.mark.parametrize("victim", [0, 2])
+def test_a_child_does_not_hide_a_death(lab, victim):
+    places = [1, 1, 2]
+    with Job(lab, places) as job:
+        for rank in range(3):
+            job.start(rank, "join", f"{victim}/fork=50", "meet=all", f"{victim}/kill=9", "get=never")
+        for rank in {0, 1, 2} - {victim}:
+            told = "rank 0, which serves the job's store" if victim == 0 else '"never" will not come: rank 2'
+            assert told in job.fail(rank)
 
 
 def test_strangers_disturb_nobody(lab):
@@ -220,7 +231,8 @@ def test_strangers_disturb_nobody(lab):
         for i in range(2000):
             try: caller = socket.create_connection((sys.argv[1], int(sys.argv[2])), timeout=5)
             except OSError: continue
-            try: caller.send(random.choice([b"", b"TUTTISTO", b"GET / HTTP/1.1"]) + random.randbytes(random.randrange(300)))
+            start = random.choice([b"", b"TUTTISTO", b"GET / HTTP/1.1"])
+            try: caller.send(start + random.randbytes(random.randrange(300)))
             except OSError: pass
             if len(held) < 200: held.append(caller)
     """

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // A program for tests of launching. Its arguments are steps, done in order: `verb`, `verb=text`; `2/verb=text` is for
-// rank 2 alone, whose number is TUTTI_RANK's until it has joined. It ends with status 5 when a step throws, after
+// rank 2 alone, whose number is the launcher's until it has joined. It ends with status 5 when a step throws, after
 // printing why.
 #include <fcntl.h>
 #include <sys/wait.h>
@@ -157,7 +157,9 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
 };
 
 int run(int count, char** arguments) {
-  const char* told = std::getenv("TUTTI_RANK");
+  const char* told = nullptr;
+  for (const char* name : {"PMIX_RANK", "PMI_RANK", "TUTTI_RANK"})
+    if (const char* value = std::getenv(name)) told = value;
   for (int i = 1; i < count; ++i) {
     std::string_view step = arguments[i];
     if (const std::size_t slash = step.find('/'); slash != step.npos && slash < step.find('=')) {

@@ -18,7 +18,9 @@
 #include "host/topology.hpp"
 #include "job/runtime.hpp"
 #include "launch/environment.hpp"
+#include "launch/member.hpp"
 #include "launcher/launcher.hpp"
+#include "transport/interfaces.hpp"
 #include "tutti/version.h"
 
 namespace tutti::command {
@@ -26,6 +28,16 @@ namespace tutti::command {
 namespace {
 
 void row(const std::string& what, const std::string& text) { fmt::print("{:<14} {}\n", what, text); }
+
+/// Where other hosts may reach this one.
+std::string network() {
+  const char* wanted = std::getenv("TUTTI_NETWORK");
+  std::string text;
+  for (const auto& one :
+       transport::choose_addresses(transport::all_addresses(), wanted == nullptr ? "" : wanted, false))
+    text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.interface, one.address);
+  return text + (wanted == nullptr ? "" : ", by TUTTI_NETWORK");
+}
 
 /// Inside a job: rank 0 says what the job uses.
 int print() {
@@ -36,6 +48,7 @@ int print() {
   row("version", fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version));
   row("hosts", fmt::format("1 host, {} {}", world.size(), world.size() == 1 ? "rank" : "ranks"));
   row("cores", host::usable_cores().why);
+  row("network", network());
   row("waiting", engine.waiting().policy().why);
   row("wake-ups", engine.waiting().can_fence_for_all()
                       ? "a fence at the sleeper (membarrier), while nothing else runs here"
@@ -59,7 +72,7 @@ int print() {
 }
 
 int run(int ranks) {
-  if (std::getenv(launch::rank_variable) != nullptr) return print();
+  if (launch::in_job()) return print();
   launcher::Options options;
   options.ranks = ranks;
   options.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "info"};

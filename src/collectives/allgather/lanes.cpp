@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lanes: everybody exchanges its block with one rank of each other host by messages, then with all ranks of its host,
 // through cells, what it has got so. All ranks of a host send, each a part: bandwidth, where one rank alone does not
-// fill the wire. Traeff, Hunold 2020, Decomposing MPI Collectives for Exploiting Multi-lane Communication.
+// fill the wire. Träff, Hunold 2020, Decomposing MPI Collectives for Exploiting Multi-lane Communication.
 // Cost: that of an allgather among H hosts, and of one on the board of blocks of H n.
 //
 //     hosts 0 1 | 2 3    0 = 2   1 = 3      0: 02 1: 13 > 0 1: 0213      2: 02 3: 13 > 2 3: 0213

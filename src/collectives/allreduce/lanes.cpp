@@ -2,7 +2,7 @@
 // Lanes: on each host everybody combines a share of the data from everybody's cells; the ranks with the same share, one
 // a host, combine theirs by messages; and everybody collects the shares from cells. All ranks of a host send, each a
 // part: bandwidth, where one rank alone does not fill the wire or the host's memory. The order of the ranks is kept
-// where hosts follow each other. Traeff, Hunold 2020, Decomposing MPI Collectives for Exploiting Multi-lane
+// where hosts follow each other. Träff, Hunold 2020, Decomposing MPI Collectives for Exploiting Multi-lane
 // Communication. Cost: those of a reduce_scatter and an allgather on the board, and of an allreduce of n/m among H
 // hosts.
 //

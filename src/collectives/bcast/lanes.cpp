@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lanes: the root's host reads the data from its cells; each rank there sends a share of it to one rank a host by
 // messages, and on each other host everybody collects the shares from cells. All ranks of a host send and receive, each
-// a part: bandwidth, where one rank alone does not fill the wire. Traeff, Hunold 2020, Decomposing MPI Collectives for
+// a part: bandwidth, where one rank alone does not fill the wire. Träff, Hunold 2020, Decomposing MPI Collectives for
 // Exploiting Multi-lane Communication. Cost: those of a bcast and an allgather on the board, and of a bcast of n/m
 // among H hosts.
 //

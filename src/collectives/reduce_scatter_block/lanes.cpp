@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Lanes: on each host everybody combines, from everybody's cells, the blocks of one rank of each host; then these ranks
 // reduce and scatter what they have by messages. All ranks of a host send, each a part: bandwidth, where one rank alone
-// does not fill the wire. The order of the ranks is kept where hosts follow each other. Traeff, Hunold 2020,
+// does not fill the wire. The order of the ranks is kept where hosts follow each other. Träff, Hunold 2020,
 // Decomposing MPI Collectives for Exploiting Multi-lane Communication. Cost: those of a reduce_scatter on the board of
 // blocks of H n, and of one among H hosts.
 //
