@@ -152,6 +152,7 @@ def point(collective, size, count, us, wire_us=100.0, peer_us=0.0, spread=0.1, *
         (point("bcast", 1024, 8, 200, peer_us=390), "below goal"),
         (point("bcast", 1024, 8, 200, peer_us=400), ""),
         (point("barrier", 0, 16, 200, peer_us=590), "below goal"),
+        (point("barrier", 0, 12, 200, peer_us=390), "below goal"),
         (point("barrier", 0, 12, 200, peer_us=400), ""),
         (point("bcast", 1032, 16, 200, peer_us=200), ""),
         (point("alltoall", 8, 16, 200, peer_us=200), ""),
@@ -195,6 +196,7 @@ def test_a_failing_collective_takes_no_other_with_it(monkeypatch):
 
     def run(library, setting, task, place):
         asked.append(sorted(task.points))
+        assert task.least == rounds.LEAST_CALLS * 0.25 * len(task.points)
         if "bad" in task.points:
             raise jobs.JobFailed("it hung\nand more")
         return "Tutti", {name: {8: {"us": 1.0}} for name in task.points}
