@@ -156,6 +156,7 @@ std::vector<Handle> Composition::stage(const plan::Plan& inner, std::span<const 
 
 void Composition::here(Kind kind, const Shape& inner, Slice input, Slice output) {
   const Algorithm* algorithm = find(kind, ring_ == board::Ring::small ? "board" : "board_pipeline");
+  if (algorithm == nullptr) refuse(std::string(name_of(kind)) + " does not go through cells alone");
   stage(algorithm->build(inner), hosts_.here(), input, output);
 }
 

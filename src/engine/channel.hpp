@@ -164,15 +164,19 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void wrong_signature(const Operation& operation, Rank peer);
   void counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine);
   void peer_gone(Rank peer, const char* how);
+  bool is_early();
   void peer_lost(Rank peer, const char* how);
+  void peer_lost(Rank peer, const char* how, const Notice& found);
   /// As another rank has found it broken: on this host, on another.
   void adopt_broken_board();
   void adopt_notice();
   void adopt(const Notice& found);
   void broken_off(const Operation& operation, const char* why, Cause cause);
   void break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence);
-  /// Tells the members on this host, and on others if this is the first of its host to find out.
-  void tell_members(Rank whom, std::uint64_t sequence);
+  /// The same with what another rank has found.
+  void break_with(std::shared_ptr<const Error> error, const Notice& found);
+  /// Tells the members on this host and on others.
+  void tell_members(const Notice& found);
   /// Of a record: what is compared.
   struct Entry {
     std::uint64_t sequence = 0;
@@ -220,6 +224,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::shared_ptr<const Error> broken_;
   std::unique_ptr<Notices> notices_;  // of a group over several hosts
   bool heard_ = false;                // that it is broken, from another host, which tells all
+  std::uint64_t gone_since_ = 0;      // when it was seen first that a member on another host is gone
 };
 
 }  // namespace tutti::engine

@@ -227,11 +227,23 @@ void Channel::counts_disagree(const Operation& operation, Rank peer, std::uint64
 /// The peer does not answer any more. It may have gone because the group was broken, and then that is the cause.
 void Channel::peer_gone(Rank peer, const char* how) {
   look_at_alarm();
+  if (!broken_ && row_of(peer) < 0 && is_early()) return;
   // Sequentially consistent, as where it is stored. `breaking`: the next look finds the cause, or its finder dead.
   if (!broken_ && (!board_ || board_.header().broken.load(std::memory_order_seq_cst) == intact)) peer_lost(peer, how);
 }
 
-void Channel::peer_lost(Rank peer, const char* how) {
+/// The word of what broke the group may come a little later than the end of one who has heard it. Whoever waits asks
+/// again.
+bool Channel::is_early() {
+  constexpr std::uint64_t grace = 100'000'000;
+  const std::uint64_t now = engine_.waiting().now();
+  if (gone_since_ == 0) gone_since_ = now;
+  return now - gone_since_ < grace;
+}
+
+void Channel::peer_lost(Rank peer, const char* how) { peer_lost(peer, how, {Cause::peer_lost, rank(), peer, 0, {}}); }
+
+void Channel::peer_lost(Rank peer, const char* how, const Notice& found) {
   const Rank place = place_of(peer);
   std::string text =
       number(peer) + " of group " + who_.name + " (rank " + std::to_string(who_.world[static_cast<std::size_t>(peer)]) +
@@ -243,7 +255,7 @@ void Channel::peer_lost(Rank peer, const char* how) {
       break;
     }
   text += ". The group is broken; groups without that process go on. Look at that process's own output for the cause.";
-  break_with(std::make_shared<const Error>(Cause::peer_lost, std::move(text), peer), peer, 0);
+  break_with(std::make_shared<const Error>(Cause::peer_lost, std::move(text), peer), found);
 }
 
 void Channel::give_up(const Operation& operation) {
@@ -294,7 +306,7 @@ void Channel::adopt_notice() {
 
 void Channel::adopt(const Notice& found) {
   const auto [cause, who, whom, sequence, call] = found;
-  if (cause == Cause::peer_lost) return peer_lost(whom, "is gone");
+  if (cause == Cause::peer_lost) return peer_lost(whom, "is gone", found);
   std::string text = "group " + who_.name + " was broken ";
   if (cause == Cause::mismatch) {
     text += "by calls that do not match: " + number(who) + " called " + call + ", " + number(whom) + " called " +
@@ -304,35 +316,49 @@ void Channel::adopt(const Notice& found) {
             (cause == Cause::broken ? "a time-out, an interruption or an exception of its reduction function."
                                     : "an error of its own. Look at that process's own output for the cause.");
   }
-  break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), whom, sequence);
+  break_with(std::make_shared<const Error>(cause, std::move(text), who == rank() ? whom : who), found);
 }
 
-void Channel::tell_members(Rank whom, std::uint64_t sequence) {
+void Channel::tell_members(const Notice& found) {
+  bool first = !heard_;
+  // The board has records of its own members alone: of two calls that do not match, it names one of those first.
+  const bool records = found.cause != Cause::mismatch || row_of(found.who) >= 0;
+  const Rank who = records ? found.who : rank(), whom = records ? found.whom : found.who;
   if (board_) {
     host::BoardHeader& header = board_.header();
     std::uint32_t seen = intact;
     // Sequentially consistent: a reader in read_exposed announces itself, then looks here; this side breaks, then looks
     // for readers (fence_readers). One of the two sees the other.
-    if (!header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) return;
-    header.cause.store(static_cast<std::uint32_t>(broken_->cause()), std::memory_order_relaxed);
-    header.who.store(rank(), std::memory_order_relaxed);
-    header.whom.store(whom, std::memory_order_relaxed);
-    header.sequence.store(sequence, std::memory_order_relaxed);
-    header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
-    engine_.segment().raise_alarm();
+    if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
+      header.cause.store(static_cast<std::uint32_t>(found.cause), std::memory_order_relaxed);
+      header.who.store(who, std::memory_order_relaxed);
+      header.whom.store(whom, std::memory_order_relaxed);
+      header.sequence.store(found.sequence, std::memory_order_relaxed);
+      header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
+      engine_.segment().raise_alarm();
+    } else {
+      first = false;
+    }
   }
-  if (!notices_ || heard_) return;
+  if (!notices_) return;
   std::vector<Rank> far;
   for (const Rank world : who_.world)
     if (engine_.setup().place_of(world) < 0) far.push_back(world);
-  notices_->tell(far, {broken_->cause(), rank(), whom, sequence, called(rank(), sequence)});
+  notices_->tell(far, first ? Notices::Whom::all : Notices::Whom::connected, found);
 }
 
 void Channel::break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence) {
   if (broken_) return;
   record();
+  const Notice found{error->cause(), rank(), whom, sequence, called(rank(), sequence)};
+  break_with(std::move(error), found);
+}
+
+void Channel::break_with(std::shared_ptr<const Error> error, const Notice& found) {
+  if (broken_) return;
+  record();
   broken_ = std::move(error);
-  tell_members(whom, sequence);
+  tell_members(found);
   bool exposed = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     exposed = exposed || (!operation->finished() && operation->bound().exposes);

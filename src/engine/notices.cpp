@@ -36,7 +36,7 @@ transport::Transfer Notices::transfer(Rank world, Letter& letter) const {
   return made;
 }
 
-void Notices::tell(std::span<const Rank> world, const Notice& notice) {
+void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice) {
   const auto letter = std::make_shared<Letter>();
   letter->sequence = notice.sequence;
   letter->cause = static_cast<std::uint32_t>(notice.cause);
@@ -45,6 +45,7 @@ void Notices::tell(std::span<const Rank> world, const Notice& notice) {
   notice.called.copy(letter->called.data(), letter->called.size() - 1);
   const std::lock_guard lock(lock_);
   for (const Rank rank : world) {
+    if (whom == Whom::connected && !transport_.connected(rank)) continue;
     sent_.emplace_back(transfer(rank, *letter), letter);
     transport_.send(sent_.back().first);
   }

@@ -34,8 +34,11 @@ class Notices {
   Notices& operator=(const Notices&) = delete;
   ~Notices();
 
-  /// To these ranks of the world. Does not wait for them.
-  void tell(std::span<const Rank> world, const Notice& notice);
+  /// Who is told: by the first of a host to know all of them, by the others those whom they are connected with. These
+  /// would see no more than its end when it leaves for that.
+  enum class Whom { all, connected };
+  /// Tells these ranks of the world. Does not wait for them.
+  void tell(std::span<const Rank> world, Whom whom, const Notice& notice);
   /// The first that has come; nothing when none has.
   std::optional<Notice> hear();
 

@@ -14,7 +14,7 @@ enum class Word : std::uint8_t {
   bytes = 1,  ///< A small message; its bytes follow.
   announce,   ///< A large one waits; `handle` is the sender's name for it.
   ready,      ///< To the sender of `handle`: send it, to `place`.
-  data,       ///< The bytes of a large message follow, for `place`.
+  data,       ///< A piece of a large message follows, for `place`; `handle` bytes of it were sent before.
   dropped,    ///< To the sender of `handle`: nobody wants it.
   withdrawn,  ///< What was announced as `handle` does not come.
   credit,     ///< `size` more bytes of small messages may be on their way.

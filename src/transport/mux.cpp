@@ -36,6 +36,10 @@ class Mux final : public Transport {
     const bool moved = near_->progress();
     return far_->progress() || moved;
   }
+  bool connected(Peer peer) const override {
+    const Rank place = place_of(peer);
+    return place >= 0 ? near_->connected(place) : far_->connected(peer);
+  }
   void peer_lost(Peer peer) override {
     const Rank place = place_of(peer);
     place >= 0 ? near_->peer_lost(place) : far_->peer_lost(peer);

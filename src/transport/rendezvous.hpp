@@ -27,7 +27,8 @@ struct Pull {
   Peer peer = -1;
   std::uint64_t handle = 0, size = 0;
   Tag tag;
-  bool asked = false;  ///< Its sender has been told `ready`.
+  bool asked = false;      ///< Its sender has been told `ready`.
+  std::uint64_t have = 0;  ///< Bytes that have come, where they come in pieces.
 };
 
 /// What the transport does.
@@ -63,7 +64,7 @@ class Rendezvous {
   /// Tells the sender that its bytes may come.
   void ask(std::uint64_t place);
   /// nullptr when nothing is expected there.
-  const Pull* find(std::uint64_t place) { return pulls_.find(place); }
+  Pull* find(std::uint64_t place) { return pulls_.find(place); }
   /// All bytes have come to this place, or none will.
   void finish(std::uint64_t place, State state = State::done);
   /// Every transfer with this peer ends.

@@ -92,6 +92,8 @@ class Transport {
   virtual void cancel(Transfer& transfer) = 0;
   /// Moves what can be moved; true when anything moved.
   virtual bool progress() = 0;
+  /// Whether something sent to this peer goes without a connection being made first.
+  virtual bool connected(Peer) const { return true; }
   /// Every transfer with this peer, now and later, ends as `lost`.
   virtual void peer_lost(Peer peer) = 0;
   /// Drops unexpected messages of a group that is gone or broken.

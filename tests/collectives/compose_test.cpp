@@ -105,6 +105,8 @@ TEST(Composition, RefusesWhatCannotBePart) {
     b.take_cells(board::Ring::small, 1);
     b.stage(here, host, {}, Writer::output(0, 4));
   });
+  refused("gatherv does not go through cells alone",
+          [&](Composition& b) { b.here(Kind::gatherv, b.shape_here(0, 1), {}, {}); });
   refused("for any of several", [&](Composition& b) {
     plan::Builder inner(0, 2);
     const Handle sent = inner.send(1, plan::Builder::output(0, 1)), again = inner.send(1, plan::Builder::output(0, 1));

@@ -19,7 +19,8 @@ inline bool has_in_place(Kind kind) { return kind != Kind::barrier && kind != Ki
 /// Every rank has blocks for all, and combines them: a count means more steps than elsewhere.
 inline bool reduces_blocks(Kind kind) { return kind == Kind::reduce_scatter || kind == Kind::reduce_scatter_block; }
 
-/// Long enough for segments and pieces. Leaders of hosts have everybody's blocks on their hands.
+/// Long enough for segments and pieces. Leaders of hosts have everybody's blocks on their hands: with longer ones,
+/// random problems alone took the sweep most of a minute.
 inline Count long_count(const Algorithm& algorithm) {
   const Kind kind = algorithm.kind;
   const bool of_all = kind == Kind::allgather || kind == Kind::allgatherv || kind == Kind::alltoall;

@@ -111,19 +111,19 @@ def record(kind, payload=b"", size=None, handle=0, address=0, slot=0, number=0, 
 def links():
     """How it begins, how it is cut; then headers, and what follows them."""
 
-    def one(word, follows=b"", size=None, place=0, handle=5, lane=0, magic=b"TTCP"):
+    def one(word, follows=b"", size=None, place=0, handle=5, lane=0, magic=b"TUTT"):
         size = len(follows) if size is None else size
         header = struct.pack("<5QII4sBBH", CONTEXT, 1, size, handle, place, 2, 3, magic, lane, word, 0)
         return header + follows
 
-    words = one(2, size=100_000) + one(3, place=4) + one(5) + one(6) + one(7, size=70_000)
+    words = one(2, size=100_000) + one(3, place=4) + one(5) + one(6) + one(7, size=70_000) + one(8)
     messages = one(1, b"small") + one(1) + one(1, bytes(16_384)) + words
     data = one(4, bytes(20_000), place=1) + one(4, bytes(300), place=2) + one(4, place=1) + one(4, bytes(9), place=1)
     for name, start in (("whole", b"\0\0"), ("cut", b"\0\x1f"), ("sending", b"\1\0")):
         yield f"messages_{name}", start + messages
         yield f"data_{name}", start + data
     yield "data_in_large_pieces", b"\0\xff" + data
-    yield "no_magic", b"\0\0" + one(1, b"small", magic=b"TTCQ")
+    yield "no_magic", b"\0\0" + one(1, b"small", magic=b"TUTX")
     yield "no_lane", b"\0\0" + one(1, b"small", lane=9)
     yield "no_word", b"\0\0" + one(0)
     yield "too_large", b"\0\0" + one(1, size=16_385)

@@ -71,7 +71,7 @@ def test_the_secret_may_lie_in_a_file(lab, tmp_path):
 def test_rank_0_may_come_last_and_go_first(lab):
     with Job(lab, [1, 2, 3]) as job:
         for rank in (2, 1):
-            job.start(rank, "join", "get=late", "leave")
+            job.start(rank, "join", "sleep=1", "get=late", "leave")
         time.sleep(1)
         job.start(0, "join", "put=late:hello", "leave")
         assert job.succeed() == ["", "hello\n", "hello\n"]
@@ -98,6 +98,10 @@ def test_a_port_in_use_is_named(lab):
 
 
 def test_one_job_follows_another(lab):
+    """At the same port, at once, also where rank 0 was the first to hang up: the system remembers that for a while."""
+    with Job(lab, [1, 2]) as killed:
+        killed.start_all("join", "meet=all", "0/kill=9", "get=never")
+        assert "rank 0" in killed.fail(1)
     for _ in range(3):
         with Job(lab, [1, 2]) as job:
             job.start_all("join", "leave").succeed()
@@ -217,7 +221,7 @@ def test_a_child_does_not_hide_a_death(lab, victim):
     places = [1, 1, 2]
     with Job(lab, places) as job:
         for rank in range(3):
-            job.start(rank, "join", f"{victim}/fork=50", "meet=all", f"{victim}/kill=9", "get=never")
+            job.start(rank, "join", f"{victim}/fork=300", "meet=all", f"{victim}/kill=9", "get=never")
         for rank in {0, 1, 2} - {victim}:
             told = "rank 0, which serves the job's store" if victim == 0 else '"never" will not come: rank 2'
             assert told in job.fail(rank)

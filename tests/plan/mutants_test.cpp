@@ -118,5 +118,18 @@ TEST(Mutants, SurvivorsOnTheBoardComeWithTheirProof) {
   EXPECT_EQ(proof_of(report, "s2 (copy shared[0]#0[0..4) -> output[0..4)): edge after s1"), "was refused");
 }
 
+/// Rank 0's data comes back to where it lies from the start.
+TEST(Mutants, SurvivorsMayLeaveOutWhatLiesThereBefore) {
+  const Piece data{Buffer::output, 0, 4, {{0, 0}}};
+  const Contract contract{{{0, 4, {data}, {data}}, {0, 4, {}, {data}}}};
+  const MutationReport report =
+      mutate(plans({"a: send output[0..4) to 1 #0\nb: recv 4 from 1 #0 -> scratch[0..4)\n"
+                    "c: copy scratch[0..4) -> output[0..4) after a b\n",
+                    "a: recv 4 from 0 #0 -> output[0..4)\nb: send output[0..4) to 0 #0 after a\n"}),
+             contract);
+  EXPECT_EQ(proof_of(report, "s2 (copy scratch[0..4) -> output[0..4)): count - 1"),
+            "the element it leaves out lies there before");
+}
+
 }  // namespace
 }  // namespace tutti::plan

@@ -86,25 +86,69 @@ TEST(Tcp, AHeaderThatMeansNothingEndsTheConnection) {
   }
 }
 
-TEST(Tcp, BytesOfAnotherSizeEndTheConnection) {
-  std::vector<std::byte> in(100'000, std::byte{3});
+TEST(Tcp, PiecesThatDoNotFitEndTheConnection) {
+  constexpr std::size_t size = 100'000;
+  struct Piece {
+    std::uint64_t before, size;
+  };
+  for (const Piece& piece : {Piece{0, size + 1}, {0, ~std::uint64_t{0}}, {1, 1000}, {0, 0}, {~std::uint64_t{0}, 2}}) {
+    std::vector<std::byte> in(size, std::byte{3});
+    Ranks ranks(2);
+    Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), 0);
+    ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
+    Transfer receive = transfer(1, 2, in);
+    ranks[0].recv(receive);
+    Header header = header_of(Word::announce, receive.tag), answer;
+    header.size = in.size();
+    write_all(greeting.socket(), std::as_bytes(std::span(&header, 1)));
+    ASSERT_TRUE(ranks.until([&] {
+      return recv(greeting.socket(), &answer, sizeof answer, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof answer);
+    }));
+    EXPECT_EQ(answer.word, Word::ready);
+    header = header_of(Word::data, receive.tag);
+    header.place = answer.place;
+    header.handle = piece.before;
+    header.size = piece.size;
+    write_all(greeting.socket(), std::as_bytes(std::span(&header, 1)));
+    EXPECT_TRUE(ranks.until([&] { return receive.state == State::lost; })) << piece.before << " " << piece.size;
+  }
+}
+
+TEST(Tcp, AWordGoesBetweenThePiecesOfALargeMessage) {
+  constexpr std::size_t large = 64 << 20;
   Ranks ranks(2);
-  Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), 0);
-  ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
-  Transfer receive = transfer(1, 2, in);
-  ranks[0].recv(receive);
-  Header header = header_of(Word::announce, receive.tag), answer;
-  header.size = in.size();
-  write_all(greeting.socket(), std::as_bytes(std::span(&header, 1)));
-  ASSERT_TRUE(ranks.until([&] {
-    return recv(greeting.socket(), &answer, sizeof answer, MSG_DONTWAIT) == static_cast<ssize_t>(sizeof answer);
-  }));
-  EXPECT_EQ(answer.word, Word::ready);
-  header = header_of(Word::data, receive.tag);
-  header.place = answer.place;
-  header.size = in.size() + 1;
-  write_all(greeting.socket(), std::as_bytes(std::span(&header, 1)));
-  EXPECT_TRUE(ranks.until([&] { return receive.state == State::lost; }));
+  std::vector<std::byte> out(large, std::byte{9}), in(large);
+  std::array<std::byte, 4> word{std::byte{5}}, heard{};
+  Transfer send = transfer(1, 1, out), receive = transfer(0, 1, in);
+  Transfer small = transfer(1, 2, word), awaited = transfer(0, 2, heard);
+  ranks[0].send(send);
+  ranks[1].recv(receive);
+  ASSERT_TRUE(ranks.until([&] { return in.front() == std::byte{9}; }));
+  ranks[0].send(small);
+  ranks[1].recv(awaited);
+  ASSERT_TRUE(ranks.until([&] { return awaited.state != State::pending; }));
+  EXPECT_EQ(receive.state, State::pending);
+  EXPECT_EQ(heard, word);
+  ASSERT_TRUE(ranks.until([&] { return receive.state == State::done && send.state == State::done; }));
+  EXPECT_EQ(in, out);
+}
+
+TEST(Tcp, AnswersGiveTheRoomBack) {
+  constexpr std::size_t count = 1000, size = 1024, most = 256 << 10;
+  Ranks ranks(2);
+  std::vector<std::byte> out(size, std::byte{6}), in(size);
+  for (std::size_t i = 0; i < count; ++i) {
+    const Peer from = static_cast<Peer>(i % 2);
+    Transfer send = transfer(1 - from, 1, out), receive = transfer(from, 1, in);
+    ranks[1 - from].recv(receive);
+    ranks[from].send(send);
+    ASSERT_TRUE(ranks.until([&] { return receive.state == State::done; }));
+  }
+  // All but what has not been told yet is there for messages that nobody awaits.
+  std::vector<Transfer> sends(most / size, transfer(1, 2, out));
+  for (Transfer& send : sends) ranks[0].send(send);
+  EXPECT_GT(static_cast<std::size_t>(std::ranges::count(sends, State::done, &Transfer::state)) * size, most / 2);
+  for (Transfer& send : sends) ranks[0].cancel(send);
 }
 
 TEST(Tcp, AReceiverKeepsNoMoreThanItsRoom) {

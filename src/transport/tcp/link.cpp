@@ -16,36 +16,98 @@ namespace {
 
 /// Of a large message, what is received straight into its place, without a copy.
 constexpr std::uint64_t worth_it = 8192;
+/// A piece of a large message: what a word may have to wait for, but for what the system keeps.
+constexpr std::size_t piece = 128 << 10;
+
+/// Sends what the connection takes of these. False: it has ended.
+bool send_parts(int socket, std::span<iovec> parts, std::size_t& sent) {
+  msghdr message{};
+  message.msg_iov = parts.data();
+  message.msg_iovlen = parts.size();
+  for (;;) {
+    const ssize_t n = sendmsg(socket, &message, MSG_NOSIGNAL);
+    if (n < 0 && errno == EINTR) continue;
+    sent = n < 0 ? 0 : static_cast<std::size_t>(n);
+    return n >= 0 || errno == EAGAIN || errno == ENOBUFS;
+  }
+}
 
 }  // namespace
 
-bool Link::put(const Header& header, std::span<const std::byte> bytes, Transfer* owner) {
+bool Link::put(const Header& header, std::span<const std::byte> bytes) {
+  std::size_t sent = 0;
+  if (idle() && is_open()) {
+    std::array<iovec, 2> parts = {iovec{const_cast<Header*>(&header), sizeof header},
+                                  iovec{const_cast<std::byte*>(bytes.data()), bytes.size()}};
+    if (!send_parts(socket_.get(), parts, sent)) return false;
+    written_ = written_ || sent > 0;
+    if (sent == sizeof header + bytes.size()) return true;
+  }
   Packet& packet = queue_.emplace_back();
   packet.header = header;
-  packet.bytes = bytes.data();
+  packet.copy.assign(bytes.begin(), bytes.end());
+  packet.bytes = packet.copy.data();
   packet.size = bytes.size();
-  packet.owner = owner;
-  const bool alone = queue_.size() == 1 && is_open();
-  if (alone && !write()) return false;
-  if (owner == nullptr && !queue_.empty() && packet.size > 0) {
-    // Not sent, or not all of it.
-    Packet& last = queue_.back();
-    last.copy.assign(bytes.begin(), bytes.end());
-    last.bytes = last.copy.data();
-  }
+  packet.sent = sent;
   return true;
 }
 
+bool Link::put_large(std::uint64_t place, Transfer& owner) {
+  Large& one = large_.emplace_back();
+  one.header = header_of(Word::data, owner.tag);
+  one.header.place = place;
+  one.bytes = owner.data;
+  one.size = owner.size;
+  one.owner = &owner;
+  return !is_open() || write();
+}
+
 bool Link::detach(const Transfer& transfer) {
-  const auto found = std::ranges::find(queue_, &transfer, &Packet::owner);
-  if (found == queue_.end()) return false;
-  found->copy.assign(found->bytes, found->bytes + found->size);
-  found->bytes = found->copy.data();
-  found->owner = nullptr;
+  bool found = false;
+  const auto copy = [&](auto& one) {
+    if (one.owner != &transfer) return;
+    one.copy.assign(one.bytes, one.bytes + one.size);
+    one.bytes = one.copy.data();
+    one.owner = nullptr;
+    found = true;
+  };
+  std::ranges::for_each(queue_, copy);
+  std::ranges::for_each(large_, copy);
+  return found;
+}
+
+/// Puts the next piece of a large message into the queue; false when there is none.
+bool Link::cut() {
+  if (large_.empty()) return false;
+  Large& one = large_.front();
+  Packet& packet = queue_.emplace_back();
+  packet.size = std::min(one.size, piece);
+  packet.last = packet.size == one.size;
+  packet.owner = one.owner;
+  packet.bytes = one.bytes;
+  if (!one.copy.empty()) {
+    packet.copy.assign(one.bytes, one.bytes + packet.size);
+    packet.bytes = packet.copy.data();
+  }
+  packet.header = one.header;
+  packet.header.size = packet.size;
+  one.header.handle += packet.size;
+  one.bytes += packet.size;
+  one.size -= packet.size;
+  if (packet.last) large_.pop_front();
   return true;
 }
 
 bool Link::write() {
+  while (!queue_.empty() || cut()) {
+    if (!send_queue()) return false;
+    if (!queue_.empty()) return true;
+  }
+  return true;
+}
+
+/// False: the connection has ended. What is left in the queue it does not take now.
+bool Link::send_queue() {
   while (!queue_.empty()) {
     std::array<iovec, 32> parts;
     std::size_t count = 0;
@@ -56,20 +118,17 @@ bool Link::write() {
       if (of_bytes < packet->size)
         parts[count++] = {const_cast<std::byte*>(packet->bytes) + of_bytes, packet->size - of_bytes};
     }
-    msghdr message{};
-    message.msg_iov = parts.data();
-    message.msg_iovlen = count;
-    const ssize_t n = sendmsg(socket_.get(), &message, MSG_NOSIGNAL);
-    if (n < 0 && errno == EINTR) continue;
-    if (n < 0) return errno == EAGAIN || errno == ENOBUFS;
+    std::size_t sent = 0;
+    if (!send_parts(socket_.get(), std::span(parts).first(count), sent)) return false;
+    if (sent == 0) return true;
     written_ = true;
-    for (auto left = static_cast<std::size_t>(n); left > 0;) {
+    while (sent > 0) {
       Packet& first = queue_.front();
-      const std::size_t now = std::min(left, sizeof(Header) + first.size - first.sent);
+      const std::size_t now = std::min(sent, sizeof(Header) + first.size - first.sent);
       first.sent += now;
-      left -= now;
+      sent -= now;
       if (first.sent < sizeof(Header) + first.size) break;
-      if (first.owner != nullptr) first.owner->state = State::done;
+      if (first.owner != nullptr && first.last) first.owner->state = State::done;
       queue_.pop_front();
     }
   }
@@ -95,7 +154,11 @@ bool Link::read(Peer from, Hearer& hearer, std::span<std::byte> buffer) {
     std::size_t count = 0;
     const bool large = header_have_ == sizeof(Header) && header_.word == Word::data;
     std::byte* const place = large && header_.size - have_ >= worth_it ? hearer.place(header_) : nullptr;
-    const auto to = place != nullptr ? std::span(place + have_, header_.size - have_) : buffer;
+    // Between pieces the header alone: what follows it can then go to its place without a copy.
+    const bool between = more_ && header_have_ < sizeof header_;
+    const auto to = place != nullptr ? std::span(place + have_, header_.size - have_)
+                    : between        ? buffer.first(sizeof header_ - header_have_)
+                                     : buffer;
     switch (receive(to, count)) {
       case Got::nothing:
         return true;
@@ -131,7 +194,7 @@ bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& byte
     have_ = 0;
     if (!begin(from, hearer)) return false;
     if (header_.follows() == 0) {
-      if (header_.word == Word::data) hearer.finished(header_);
+      if (header_.word == Word::data) end(hearer);
       header_have_ = 0;
       return true;
     }
@@ -165,7 +228,7 @@ bool Link::begin(Peer from, Hearer& hearer) {
 
 void Link::end(Hearer& hearer) {
   header_have_ = 0;
-  hearer.finished(header_);
+  more_ = hearer.finished(header_);
 }
 
 }  // namespace tutti::transport::tcp

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One peer's connection: what is still to be sent, and what has come of a header and its bytes.
+//
+// Large messages leave in pieces, each with a header, and whatever else is to be said goes between them: a word that
+// lets the other end send must not wait for all that this end sends.
 #pragma once
 
 #include <cstddef>
@@ -20,12 +23,12 @@ class Hearer {
   virtual ~Hearer() = default;
   /// A header has come whole, with its bytes if it is a small message. False: it makes no sense.
   virtual bool hear(Peer from, const Header& header, const std::byte* bytes) = 0;
-  /// The bytes of a large message come: whether anybody expects so many.
+  /// A piece of a large message comes: whether anybody expects it.
   virtual bool expects(Peer from, const Header& header) = 0;
-  /// Where they go; nullptr when nobody wants them any more. Asked for before each piece.
+  /// Where it goes; nullptr when nobody wants it any more. Asked for before each part of it.
   virtual std::byte* place(const Header& header) = 0;
-  /// All of them are there.
-  virtual void finished(const Header& header) = 0;
+  /// All of it is there. True: there will be another one.
+  virtual bool finished(const Header& header) = 0;
 };
 
 class Link {
@@ -35,13 +38,15 @@ class Link {
   bool is_open() const { return static_cast<bool>(socket_); }
   int socket() const { return socket_.get(); }
 
-  /// Puts a header, and the bytes that follow, at the end. Those of `owner` stay where they are: its state is done when
-  /// they have left; others are copied if they cannot leave at once. False: the connection has ended.
-  bool put(const Header& header, std::span<const std::byte> bytes, Transfer* owner = nullptr);
+  /// Sends a header, and the bytes that follow, which are copied if they cannot leave at once. False: the connection
+  /// has ended.
+  bool put(const Header& header, std::span<const std::byte> bytes);
+  /// Sends a large message to this place. It stays where it is: its state is done when it has left.
+  bool put_large(std::uint64_t place, Transfer& owner);
   /// Copies what has not left of a transfer's bytes; false when it is not here.
   bool detach(const Transfer& transfer);
   /// Everything has left.
-  bool idle() const { return queue_.empty(); }
+  bool idle() const { return queue_.empty() && large_.empty(); }
   /// Sends what the connection takes. False: it has ended.
   bool write();
   /// Takes what has come, through `buffer`. False: it has ended, or means nothing.
@@ -54,8 +59,11 @@ class Link {
   template <class Visit>
   void close(Visit visit) {
     for (const Packet& packet : queue_)
-      if (packet.owner != nullptr) visit(*packet.owner);
+      if (packet.owner != nullptr && packet.last) visit(*packet.owner);
+    for (const Large& one : large_)
+      if (one.owner != nullptr) visit(*one.owner);
     queue_.clear();
+    large_.clear();
     socket_.reset();
   }
 
@@ -65,9 +73,20 @@ class Link {
     std::vector<std::byte> copy;
     const std::byte* bytes = nullptr;
     std::size_t size = 0, sent = 0;  ///< sent: of header and bytes together
+    Transfer* owner = nullptr;       ///< A piece's.
+    bool last = false;               ///< It is the last piece.
+  };
+  /// What of a large message has not been cut into pieces.
+  struct Large {
+    Header header;
+    std::vector<std::byte> copy;
+    const std::byte* bytes = nullptr;
+    std::size_t size = 0;
     Transfer* owner = nullptr;
   };
 
+  bool cut();
+  bool send_queue();
   enum class Got { some, nothing, end };
   Got receive(std::span<std::byte> to, std::size_t& count);
   bool take(Peer from, Hearer& hearer, std::span<const std::byte> bytes);
@@ -76,11 +95,13 @@ class Link {
   void end(Hearer& hearer);
 
   base::Descriptor socket_;
-  std::deque<Packet> queue_;
+  std::deque<Packet> queue_;  ///< In order; at most one piece of a large message.
+  std::deque<Large> large_;
   Header header_;
   std::size_t header_have_ = 0;   ///< of its bytes
   std::uint64_t have_ = 0;        ///< of what follows
   std::vector<std::byte> small_;  ///< of a small message that comes in parts
+  bool more_ = false;             ///< Of the last large message another piece comes.
   bool moved_ = false, written_ = false;
 };
 

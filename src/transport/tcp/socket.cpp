@@ -25,12 +25,13 @@ constexpr double sample = 250;
 
 constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
 
-/// Small messages leave at once; and of who is silent for long the system asks whether it is there, until there is more
-/// to say than greetings.
+/// Small messages leave at once, and the system keeps little that is not sent yet, so that they need not wait; and of
+/// who is silent for long the system asks whether it is there, until there is more to say than greetings.
 void prepare(int socket, int family) {
   if (family == AF_UNIX) return;
-  const int yes = 1, seconds = 1, times = 4;
+  const int yes = 1, seconds = 1, times = 4, unsent = 128 << 10;
   setsockopt(socket, IPPROTO_TCP, TCP_NODELAY, &yes, sizeof yes);
+  setsockopt(socket, IPPROTO_TCP, TCP_NOTSENT_LOWAT, &unsent, sizeof unsent);
   setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &yes, sizeof yes);
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPIDLE, &seconds, sizeof seconds);
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPINTVL, &seconds, sizeof seconds);

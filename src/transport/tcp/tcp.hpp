@@ -27,7 +27,7 @@ struct Options {
   /// The addresses of a peer, as its `addresses` says; asked for when it is first called.
   std::function<std::string(Peer)> find;
   std::uint64_t patience = 10'000'000'000;  ///< Nanoseconds that a peer's host may take to answer the first call.
-  int flows = 4;                            ///< Large messages on their way to this process at a time.
+  int flows = 8;                            ///< Large messages on their way to this process at a time.
   /// Nanoseconds after which a peer whose host does not answer is lost; up to three times as many where one packet in a
   /// hundred gets lost. A host that goes while its process does not read is found after two seconds more: older systems
   /// than Linux 6.15 ask such a one ever more seldom, so there it can take minutes.
@@ -49,8 +49,6 @@ class Tcp : public Transport {
   virtual int descriptor() const = 0;
   /// Calls a peer now, if it has not been called yet.
   virtual void call(Peer peer) = 0;
-  /// Whether the connection with the peer stands.
-  virtual bool connected(Peer peer) const = 0;
   /// Whether everything that was sent has left this process.
   virtual bool drained() const = 0;
   /// Connected peers that have said nothing for longer than `lost_after`.
