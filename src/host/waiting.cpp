@@ -41,7 +41,10 @@ namespace {
 constexpr std::uint32_t polls_with_a_core = 2000;
 constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
 constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: longer than ranks that communicate keep a core
-constexpr std::uint64_t hand_over = 5'000;     // what each rank that shares the core may take of that, besides
+/// A yield that takes so long has given the core to somebody. Who waits for other hosts is woken by what comes, sooner
+/// than by a turn of all who yield, and leaves the core to them.
+constexpr std::uint64_t crowded_yield = 2'000, crowded_for = 10'000'000;
+constexpr std::uint64_t hand_over = 5'000;  // what each rank that shares the core may take of that, besides
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
 constexpr int probe_yields = 8;
@@ -95,7 +98,7 @@ bool Waiting::Round::pause_slowly(Rank awaited, std::uint64_t until) {
     companion_->visit();
     visited_ = now;
   }
-  if (waiting_.sleep_at_once(now)) {
+  if (waiting_.sleep_at_once(now) || (awaited < 0 && waiting_.is_crowded(now))) {
     announce(awaited);
     return due(now, until);
   }
@@ -121,6 +124,8 @@ std::uint64_t Waiting::yield_from(std::uint64_t now) {
   sched_yield();
   const std::uint64_t after = base::now();
   take_core(segment_, rank_, after);
+  // Relaxed: a hint.
+  if (after - now > crowded_yield) crowded_until_.store(after + crowded_for, std::memory_order_relaxed);
   if (after - now > policy_.long_yield && !was_ours(segment_, absence, after)) {
     foreign_seen(absence, after);
     return after;
@@ -278,6 +283,7 @@ void Waiting::wake(Process::Bell& bell) {
 
 void Waiting::watch(int descriptor) {
   door_ = std::make_unique<const Door>(descriptor);
+  policy_.why += "; for other hosts no spin, and sleep at once while others want the core";
   // Relaxed: ordered by the store of at_door, which is looked at first.
   segment_.process(rank_).bell.door.store(door_->name(), std::memory_order_relaxed);
 }
@@ -301,6 +307,11 @@ bool Waiting::sleep_at_once(std::uint64_t now) {
     return true;
   probes_left_.store(probe_yields, std::memory_order_relaxed);
   return false;
+}
+
+bool Waiting::is_crowded(std::uint64_t now) const {
+  // Relaxed: a hint.
+  return door_ != nullptr && now < crowded_until_.load(std::memory_order_relaxed);
 }
 
 void Waiting::foreign_seen(const Absence& absence, std::uint64_t now) {

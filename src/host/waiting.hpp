@@ -169,6 +169,7 @@ class Waiting {
   void wake(std::uint64_t asleep, Rank first);
   void wake(Process::Bell& bell);
   bool sleep_at_once(std::uint64_t now);
+  bool is_crowded(std::uint64_t now) const;
   std::uint64_t yield_from(std::uint64_t now);
   void foreign_seen(const Absence& absence, std::uint64_t now);
 
@@ -184,6 +185,7 @@ class Waiting {
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.
   int threads_ = 0;                         // asleep or about to be; the bell shows others the same
   std::atomic<int> probes_left_{0};
+  std::atomic<std::uint64_t> crowded_until_{0};  // others wanted this core a short while ago
   // By when foreign processes last gave this rank's core back: what ranks had used of it, and 1; 0 = they never had it.
   std::atomic<std::uint64_t> foreign_at_{0};
 };

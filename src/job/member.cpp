@@ -261,7 +261,8 @@ void Member::agree_on_abilities(bool single_copy) {
   call.reduction = {Op::band, true, nullptr, nullptr};
   run(call);
   runtime_->agree_on_single_copy((all & copies) != 0);
-  if ((all & fences) != 0) waiting.fence_for_all();
+  // Between hosts sleep is frequent, and a fence for all costs it more than their own cost those who publish.
+  if ((all & fences) != 0 && runtime_->place().hosts.empty()) waiting.fence_for_all();
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
 }
 

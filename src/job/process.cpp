@@ -20,6 +20,7 @@ Place place_of(const Process& process) {
   place.algorithms = process.algorithms;
   place.source = process.table;
   place.timeout = process.timeout;
+  place.launcher = process.launcher;
   return place;
 }
 

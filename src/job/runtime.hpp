@@ -28,6 +28,7 @@ struct Place {
   tune::Source source;        ///< What the table is made from; for `tutti info`.
   bool boards = true;         ///< Members of a group that share a host get a board.
   std::vector<Rank> hosts{};  ///< Of each rank of the world; empty: all share one.
+  std::string launcher{};     ///< Who started the job, for `tutti info`.
   bool single_copy = false;   ///< All ranks may read each other's exposed memory; agreed.
   std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
 };
@@ -163,6 +164,7 @@ struct Process {
   tune::Source table = {};                        ///< Agreed; what goes before the standard table.
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
   std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.
+  std::string launcher{};                         ///< For `tutti info`.
 };
 
 /// The way to processes on other hosts.

@@ -5,7 +5,9 @@
 #include <cstdlib>
 #include <cstring>
 #include <mutex>
+#include <sstream>
 #include <string>
+#include <vector>
 
 #include "base/log.hpp"
 #include "job/machine.hpp"
@@ -104,20 +106,43 @@ host::Offset shared_board(launch::Member& place, Rank mine) {
   return board;
 }
 
-/// The sockets to other hosts, open for calls when this returns.
+std::string text_of(std::span<const std::byte> said) {
+  return {reinterpret_cast<const char*>(said.data()), said.size()};
+}
+
+/// Where each rank can be called, collected by rank 0, in lines: nobody asks the store later, which ends with rank 0.
+std::vector<std::string> all_addresses(launch::Member& place, const std::string& mine) {
+  constexpr Rank at_a_time = 256;  // what the store takes as one value
+  place.put(addresses_key(place.rank()), std::as_bytes(std::span(mine)));
+  std::vector<std::string> all;
+  for (Rank first = 0; first < place.size(); first += at_a_time) {
+    const Rank end = std::min(first + at_a_time, place.size());
+    const std::string key = "tutti/addresses/from/" + std::to_string(first);
+    if (place.rank() == 0) {
+      std::string lines;
+      for (Rank rank = first; rank < end; ++rank)
+        lines += text_of(place.get(addresses_key(rank), patience_from_environment())) + "\n";
+      place.put(key, std::as_bytes(std::span(lines)));
+    }
+    std::istringstream lines(text_of(place.get(key, patience_from_environment())));
+    for (std::string line; std::getline(lines, line);) all.push_back(line);
+  }
+  if (all.size() == static_cast<std::size_t>(place.size())) return all;
+  throw Error(Cause::system, "rank 0's list of addresses has " + std::to_string(all.size()) + " lines for " +
+                                 std::to_string(place.size()) + " ranks; use one version of Tutti");
+}
+
+/// The sockets to other hosts, open for calls by all when this returns.
 Far listen(launch::Member& place) {
   namespace tcp = transport::tcp;
+  const auto addresses = std::make_shared<std::vector<std::string>>();
   tcp::Options options;
   options.identity = {.job = place.job(), .rank = place.rank(), .size = place.size(), .secret = place.secret().bytes};
   options.listen = transport::places_to_listen(false);
-  options.find = [&place](Rank peer) {
-    const std::vector<std::byte> said = place.get(addresses_key(peer), patience_from_environment());
-    return std::string(reinterpret_cast<const char*>(said.data()), said.size());
-  };
+  options.find = [addresses](Rank peer) { return (*addresses)[static_cast<std::size_t>(peer)]; };
   if (const std::uint64_t timeout = timeout_from_environment(); timeout != 0) options.patience = timeout;
   auto transport = tcp::listen(std::move(options));
-  const std::string addresses = transport->addresses();
-  place.put(addresses_key(place.rank()), std::as_bytes(std::span(addresses)));
+  *addresses = all_addresses(place, transport->addresses());
   const int descriptor = transport->descriptor();
   return {std::move(transport), descriptor};
 }
@@ -142,6 +167,7 @@ void World::make() {
   process.rank = rank;
   process.board = shared_board(place, places(hosts, rank)[static_cast<std::size_t>(rank)]);
   process.hosts = hosts;
+  process.launcher = place.launcher();
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
   process.algorithms = offer.algorithms;
   process.table = {offer.lines, offer.table, source.why, source.trouble};

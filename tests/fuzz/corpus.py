@@ -41,6 +41,7 @@ def messages():
     yield "failed", one(9, struct.pack("<I", 3) + b"the store is full")
     yield "cut", one(6, struct.pack("<I", 2), length=11)
     yield "bad_key", one(6, key(2, b"a b"))
+
     def card(host, mask):
         return struct.pack("<H", len(host)) + host + struct.pack("<QIH", 5, 2, len(mask)) + mask
 

@@ -6,10 +6,12 @@
 #include <CLI/Config.hpp>
 #include <CLI/Formatter.hpp>
 #include <CLI/Validators.hpp>
+#include <algorithm>
 #include <cstdlib>
 #include <filesystem>
 #include <memory>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "drop_in.hpp"
@@ -46,11 +48,17 @@ int print() {
   const job::Runtime& runtime = world.member()->runtime();
   engine::Engine& engine = world.member()->runtime().engine();
   row("version", fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version));
-  row("hosts", fmt::format("1 host, {} {}", world.size(), world.size() == 1 ? "rank" : "ranks"));
+  const std::vector<Rank>& hosts = runtime.place().hosts;
+  const auto counted = [](int count, const char* what) {
+    return fmt::format("{} {}{}", count, what, count == 1 ? "" : "s");
+  };
+  row("hosts", counted(hosts.empty() ? 1 : std::ranges::max(hosts) + 1, "host") + ", " + counted(world.size(), "rank"));
+  row("launcher", runtime.place().launcher);
   row("cores", host::usable_cores().why);
   row("network", network());
   row("waiting", engine.waiting().policy().why);
-  row("wake-ups", engine.waiting().can_fence_for_all()
+  row("wake-ups", !hosts.empty() ? "a fence after each publish: between hosts, sleep is frequent"
+                  : engine.waiting().can_fence_for_all()
                       ? "a fence at the sleeper (membarrier), while nothing else runs here"
                       : "a fence after each publish: the kernel offers no membarrier");
   row("progress", runtime.progress());
