@@ -1,11 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* tutti-versus: times collectives on one machine; the same source for Tutti and for each MPI library. All ranks run
- *     tutti-versus FILE SCHEME SECONDS CORES COLLECTIVE SIZES [TESTS]
+/* tutti-versus: times collectives; the same source for Tutti and for each MPI library. All ranks run
+ *     tutti-versus FILE SCHEME SECONDS LIMIT CORES TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...
  *     tutti-versus --list
- * rank 0 writes FILE: a line about the library, then one line for each size (a library that is so slow that the time is
- * over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS:
- * for each point; CORES, SIZES and TESTS: numbers with commas between. With TESTS it measures how much of the
- * collective's time is hidden behind work (overlap.h). bench/versus/driver starts it. */
+ * rank 0 writes FILE: a line about the library, then one line for each size of each collective (a library that is so
+ * slow that the LIMIT in seconds is over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS: for each
+ * point; CORES, SIZES and TESTS: numbers with commas between. Rank r is bound to the r-th of the cores, or to none of
+ * them: any. With TESTS, unless they are none, it measures how much of the collective's time is hidden behind work
+ * (overlap.h). bench/versus/driver starts it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -16,9 +17,6 @@
 #include "collectives.h"
 #include "measure.h"
 #include "overlap.h"
-
-/* Seconds beyond which no further size is begun, besides three times the time that is asked for. */
-enum { PATIENCE = 3 };
 
 static void fail(const char* what, const char* which) {
   fprintf(stderr, "tutti-versus: %s: %s; see the first lines of bench/versus/main.c\n", what, which);
@@ -43,7 +41,7 @@ static int numbers_in(const char* text) {
 }
 
 static struct tests read_tests(const char* text) {
-  struct tests tests = {numbers_in(text), {0}};
+  struct tests tests = {strcmp(text, "none") == 0 ? 0 : numbers_in(text), {0}};
   if (tests.variants > MOST_VARIANTS) fail("too many numbers of tests", text);
   for (int i = 0; i < tests.variants; ++i) tests.counts[i] = (int)number_at(text, i);
   return tests;
@@ -51,6 +49,7 @@ static struct tests read_tests(const char* text) {
 
 /* The same for every library, and after its start: each sees the whole machine when it chooses how to wait. */
 static void pin(const char* cores) {
+  if (strcmp(cores, "any") == 0) return;
   cpu_set_t set;
   CPU_ZERO(&set);
   CPU_SET((size_t)number_at(cores, layer_rank() % numbers_in(cores)), &set);
@@ -65,34 +64,37 @@ static enum scheme scheme_named(const char* name) {
   return LOOP;
 }
 
+/* One collective, at each of the sizes that are begun in time. */
+static void measure_sizes(const char* name, const char* sizes, double end, const struct plan* plan,
+                          const struct tests* tests, FILE* file) {
+  const struct collective* collective = find_collective(name);
+  if (collective == NULL) fail("no such collective", name);
+  for (int i = 0; i < numbers_in(sizes) && from_root(now() < end ? 1 : 0) > 0; ++i) {
+    const long bytes = number_at(sizes, i);
+    tests->variants > 0 ? measure_overlap(collective, bytes, plan, tests, file)
+                        : measure(collective, bytes, plan, file);
+  }
+}
+
 static void run(char** arguments) {
   const struct plan plan = {scheme_named(arguments[1]), strtod(arguments[2], NULL)};
-  pin(arguments[3]);
-  const struct collective* collective = find_collective(arguments[4]);
-  if (collective == NULL) fail("no such collective", arguments[4]);
+  pin(arguments[4]);
+  const struct tests tests = read_tests(arguments[5]);
   FILE* file = layer_rank() == 0 ? fopen(arguments[0], "w") : NULL;
   if (layer_rank() == 0) {
     if (file == NULL) fail("cannot write", arguments[0]);
     fprintf(file, "{\"library\": \"%s\", \"ranks\": %d}\n", layer_version(), layer_size());
   }
-  const char* sizes = arguments[5];
-  const int count = numbers_in(sizes);
-  const double end = now() + PATIENCE + 3 * count * plan.seconds;
-  struct tests tests = {0, {0}};
-  if (arguments[6] != NULL) tests = read_tests(arguments[6]);
-  for (int i = 0; i < count && from_root(now() < end ? 1 : 0) > 0; ++i) {
-    const long bytes = number_at(sizes, i);
-    tests.variants > 0 ? measure_overlap(collective, bytes, &plan, &tests, file)
-                       : measure(collective, bytes, &plan, file);
-  }
+  const double end = now() + strtod(arguments[3], NULL);
+  for (char** pair = arguments + 6; *pair != NULL; pair += 2) measure_sizes(pair[0], pair[1], end, &plan, &tests, file);
   if (file != NULL && fclose(file) != 0) fail("cannot write", arguments[0]);
 }
 
 int main(int argument_count, char** arguments) {
   if (argument_count == 2 && strcmp(arguments[1], "--list") == 0) return list();
   layer_start(&argument_count, &arguments);
-  if (argument_count != 7 && argument_count != 8)
-    fail("wrong arguments", "FILE SCHEME SECONDS CORES COLLECTIVE SIZES [TESTS]");
+  if (argument_count < 9 || argument_count % 2 == 0)
+    fail("wrong arguments", "FILE SCHEME SECONDS LIMIT CORES TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...");
   run(arguments + 1);
   layer_end();
   return 0;

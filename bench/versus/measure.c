@@ -8,6 +8,7 @@
 #include <time.h>
 
 #include "clock.h"
+#include "load.h"
 
 enum { MOST_STAMPS = 400, MOST_BATCHES = 256 };
 
@@ -65,6 +66,7 @@ struct point {
   double *all_start, *all_end; /* MOST_STAMPS for each rank */
   double *durations, *skews, *spans;
   int duration_count, call_count;
+  double busy; /* the share of the machine's cores, while it was measured */
 };
 
 /* Seconds that this rank needs for so many calls, one after the other. */
@@ -198,6 +200,7 @@ static void write_point(struct point* p, int stamped, FILE* file) {
   fprintf(file, ", \"p50_us\": %.4g, \"p99_us\": %.4g, \"max_us\": %.4g", quantile(p->durations, count, 0.5) * 1e6,
           quantile(p->durations, count, 0.99) * 1e6, quantile(p->durations, count, 1) * 1e6);
   write_batches(file, p->batches, p->batch_count);
+  p->busy >= 0 ? fprintf(file, ", \"busy\": %.3f", p->busy) : fprintf(file, ", \"busy\": null");
   write_numbers(file, "ranks_us", p->rank_times, size, p->calls > 0 ? 1e6 / p->calls : 0);
   fprintf(file, "}\n");
   fflush(file);
@@ -236,7 +239,9 @@ void measure(const struct collective* collective, long bytes, const struct plan*
   p->spans = p->skews + MOST_STAMPS;
   verify(&p->buffers);
   p->estimate = warm_up(p);
+  const struct load before = load_now();
   const int stamped = measure_calls(p);
+  p->busy = busy_since(&before);
   if (p->buffers.place.rank == 0) write_point(p, stamped, file);
   free(memory);
   free_buffers(&p->buffers);

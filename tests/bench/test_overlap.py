@@ -83,8 +83,9 @@ def test_what_is_hidden():
 def alone():
     """An alltoall of one rank: its copy is made when it is started, so that nothing of it can be hidden."""
     cores = tuple(sorted(os.sched_getaffinity(0)))
-    task = jobs.Task("alltoall", 1, (1 << 20,), 0.2, "barrier", cores, (0, 4))
-    return jobs.run(peers.tutti(BUILD / "bin"), peers.Setting("calls"), task)[1][1 << 20]
+    task = jobs.Task({"alltoall": (1 << 20,)}, 1, 0.2, "barrier", cores, (0, 4))
+    _, points = jobs.run(peers.tutti(BUILD / "bin"), peers.Setting("calls"), task, jobs.OneHost(cores))
+    return points["alltoall"][1 << 20]
 
 
 def test_what_cannot_be_hidden_costs_what_the_call_costs():

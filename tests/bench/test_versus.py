@@ -72,6 +72,12 @@ def test_schemes(scheme, tmp_path):
         assert scheme == "window" or min(one["us"]) > 0  # a busy machine may start every call late
 
 
+def test_sees_that_the_machine_is_busy(tmp_path):
+    made, _ = quick(tmp_path, "barrier", "--vs", "none", "--hogs", os.cpu_count())
+    (points,) = [points for one in made["series"] for points in one["sizes"].values()]
+    assert all(0.9 < busy <= 1 for busy in points["busy"])
+
+
 def test_beside_a_peer_where_one_is_installed(tmp_path):
     there = peers.installed(PEERS)[:1]
     made, page = quick(tmp_path, "allreduce", "--vs", ",".join(there) or "none")
@@ -116,9 +122,9 @@ def mutant(tmp_path_factory):
     program = folder / "mutant"
     peers.run("cc", *peers.FLAGS, "-o", program, folder / "mutant.c", *sources, *include, *link)
 
-    def run(collective, tests=(), **environment):
+    def run(collective, tests="none", **environment):
         size = "0" if collective == "barrier" else "24"
-        arguments = [folder / "points", "loop", "0.01", "0", collective, size, *tests]
+        arguments = [folder / "points", "loop", "0.01", "5", "0", tests, collective, size]
         return subprocess.run(
             [BUILD / "bin/tutti", "run", "-n", "3", "--timeout", "60", program, *arguments],
             env={**os.environ, "TUTTI_TIMEOUT": "20", **environment},
@@ -131,7 +137,7 @@ def mutant(tmp_path_factory):
     return run
 
 
-@pytest.mark.parametrize("tests", [(), ("0,2",)], ids=["calls", "overlap"])
+@pytest.mark.parametrize("tests", ["none", "0,2"], ids=["calls", "overlap"])
 def test_times_what_is_right(mutant, tests):
     for name in NAMES:
         done = mutant(name, tests)
@@ -150,7 +156,7 @@ def test_refuses_to_time_what_is_wrong(mutant, collective, kind, rank):
 @pytest.mark.parametrize("kind", ["wrong", "beyond", "skip"])
 @pytest.mark.parametrize("collective", [line.split()[0] for line in WITH_DATA])
 def test_refuses_to_time_a_started_call_that_is_wrong(mutant, collective, kind):
-    done = mutant(collective, tests=["0,2"], MUTANT=kind, MUTANT_OF=f"i{collective}", MUTANT_RANK="2")
+    done = mutant(collective, tests="0,2", MUTANT=kind, MUTANT_OF=f"i{collective}", MUTANT_RANK="2")
     assert done.returncode == 1
     assert "wrong result" in done.stderr or (kind == "skip" and "tutti-versus:" in done.stderr), done.stderr
 
@@ -172,7 +178,7 @@ def is_running(pid):
 def test_a_job_is_ended_with_all_that_it_started(tmp_path):
     note = tmp_path / "pid"
     with pytest.raises(jobs.JobFailed, match="not done after 1 s"):
-        jobs.launch(["bash", "-c", f"setsid sleep 1000 & echo $! >{note}; wait"], {}, 1)
+        jobs.launch([["bash", "-c", f"setsid sleep 1000 & echo $! >{note}; wait"]], {}, 1)
     deadline = time.monotonic() + 20
     while is_running(note.read_text().strip()):
         assert time.monotonic() < deadline

@@ -77,12 +77,16 @@ class Network:
         if self.queue < self.mtu:
             raise Failure(f"queue {self.queue}: not one packet of {self.mtu} bytes fits")
 
+    @property
+    def bits(self):
+        """Of a link in a second; 0: no limit."""
+        return int(self.rate[:-4]) * {"k": 10**3, "m": 10**6, "g": 10**9}[self.rate[-4]] if self.rate else 0
+
     def limit(self):
         """tc's words for the rate; nothing without one."""
         if not self.rate:
             return []
-        bits = int(self.rate[:-4]) * {"k": 10**3, "m": 10**6, "g": 10**9}[self.rate[-4]]
-        burst = max(bits // 8 // 5000, 2 * (self.mtu + 14))  # what goes out in 0.2 ms, two packets at least
+        burst = max(self.bits // 8 // 5000, 2 * (self.mtu + 14))  # what goes out in 0.2 ms, two packets at least
         return ["root", "tbf", "rate", self.rate, "burst", str(burst), "limit", str(self.queue)]
 
     def filters(self):

@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tutti bench`: measures Tutti and MPI libraries on this machine, in alternating rounds of one run."""
 
+import contextlib
 import os
 import pathlib
 import random
@@ -19,8 +20,17 @@ except ImportError as missing:
     needed = "pip install 'tutti[bench]', or click, rich and matplotlib"
     sys.exit(f"tutti bench needs the Python package {missing.name}: {needed}")
 
-from . import figures, jobs, machine, overlap, page, peers, pictures, rounds, table
+from . import between, figures, hosts, jobs, machine, overlap, page, peers, pictures, rounds, table
 
+# What is measured when nobody says otherwise, on one host and between hosts.
+DEFAULTS = {
+    "one-host": {"sizes": "8:4M", "vs": "openmpi,mpich,impi", "collectives": ()},  # (): all
+    "many-hosts": {
+        "sizes": "8,1K,8K,64K,256K,1M",
+        "vs": "openmpi,mpich",
+        "collectives": ("barrier", "bcast", "allreduce", "allgather", "alltoall", "reduce_scatter"),
+    },
+}
 UNITS = {"": 1, "K": 1 << 10, "M": 1 << 20}
 
 
@@ -62,10 +72,10 @@ def read_names(text, known, what):
     return names
 
 
-def read_ranks(text):
+def read_counts(text, what):
     counts = text.split(",")
     if not all(count.isdigit() and 0 < int(count) <= 1024 for count in counts):
-        raise click.BadParameter(f'"{text}" is not a list of numbers of ranks, as in 2,4,8')
+        raise click.BadParameter(f'"{text}" is not a list of numbers of {what}, as in 2,4,8')
     return sorted({int(count) for count in counts})
 
 
@@ -85,10 +95,11 @@ class Progress:
         self.task = self.bar.add_task("", total=None)
         self.done = 0
 
-    def step(self, cell, series):
-        what = f"round {self.run.rounds + 1}: {cell.collective} on {cell.ranks} ranks, {series.library.name}"
-        total = sum(bool(one.sizes) and not one.failure for every in self.run.series.values() for one in every)
-        self.done += 1
+    def step(self, cells, series):
+        collective = cells[0].collective if len(cells) == 1 else f"{len(cells)} collectives"
+        what = f"round {self.run.rounds + 1}: {collective} on {cells[0].ranks} ranks, {series.library.name}"
+        total = sum(one.wanted for every in self.run.series.values() for one in every)
+        self.done += len(cells)
         self.bar.update(self.task, description=what, completed=self.done, total=max(total, self.done))
 
     def after(self, _):
@@ -105,17 +116,41 @@ def foreign_load(seconds):
 
 def prepare(options, console):
     """Tutti and the peers that are wanted."""
-    libraries = [peers.tutti(options.binaries)]
-    wanted = options.vs
-    folder = options.peers
-    names = (
-        peers.installed(folder)
-        if wanted == "installed"
-        else read_names("" if wanted == "none" else wanted, peers.PEERS, "peer")
-    )
-    for name in names:
-        libraries.append(peers.prepare(name, folder, console.print))
+    known = [name for name, peer in peers.PEERS.items() if peer.between or not options.hosts]
+    if options.vs == "installed":
+        names = [name for name in peers.installed(options.peers) if name in known]
+    else:
+        names = read_names("" if options.vs == "none" else options.vs, known, "peer")
+    libraries = [peers.tutti(options.binaries, options.per_host)]
+    libraries += [peers.prepare(name, options.peers, console.print, options.per_host) for name in names]
     return [library.for_overlap() for library in libraries] if options.tests else libraries
+
+
+def place_of(options):
+    """Where jobs run, for as long as the block."""
+    if options.hosts:
+        return hosts.standing(max(options.hosts), options.rate, options.per_host)
+    return contextlib.nullcontext(jobs.OneHost(options.cores))
+
+
+def sizes_of(cells, known, place, options):
+    """({cell: its sizes}, what the wire makes too slow)."""
+    sizes, left_out = {}, []
+    for cell in cells:
+        wanted = options.sizes if known[cell.collective] else [0]
+        sizes[cell] = [size for size in wanted if place.call_seconds(cell, size) <= options.longest]
+        beyond = [table.size_text(size) for size in wanted if size not in sizes[cell]]
+        left_out += [f"{cell.collective} on {cell.ranks} ranks: {', '.join(beyond)}"] if beyond else []
+    sizes = {cell: wanted for cell, wanted in sizes.items() if wanted}
+    if not sizes:
+        raise peers.Failure(
+            f"nothing is left to measure: the wire alone needs more than {options.longest:g} s for a call"
+        )
+    return sizes, left_out
+
+
+def compare_all(run, copies):
+    return between.compare_all(run) if run.options.hosts else figures.compare_all(run, copies)
 
 
 def measure(run, options, console):
@@ -131,15 +166,16 @@ def measure(run, options, console):
     console.print(
         f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
     )
-    program, copies = None if options.tests else machine.floor_program(options.binaries), {}
-    if program is None and not options.tests:
+    with_floor = not options.tests and not options.hosts
+    program, copies = machine.floor_program(options.binaries) if with_floor else None, {}
+    if program is None and with_floor:
         console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
 
     def after_round(run):
         for size, microseconds in machine.copy_times(program, options.sizes).items():
             copies[size] = min(microseconds, copies.get(size, microseconds))
         facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
-        compared = [] if options.tests else figures.compare_all(run, copies)
+        compared = [] if options.tests else compare_all(run, copies)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
         progress.after(run)
@@ -152,6 +188,8 @@ def measure(run, options, console):
 
 
 def say_what_failed(run, console):
+    for text in run.repeated:
+        console.print(f"measured in parts: {text}", highlight=False, markup=False)
     for name, version in run.names.items():
         console.print(f"{name}: {version}", highlight=False)
     for cell, one in run.failures():
@@ -169,11 +207,12 @@ def report_overlap(run, facts, options, console):
 
 
 def report(run, facts, options, console):
-    compared = figures.compare_all(run, facts["copy_us"])
+    compared = compare_all(run, facts["copy_us"])
     page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
     drawn = pictures.draw(compared, options.out)
-    options.out.with_name(f"{options.out.name}.md").write_text(page.markdown(run, facts, compared, drawn))
-    table.show(console, compared)
+    form = between if options.hosts else page
+    options.out.with_name(f"{options.out.name}.md").write_text(form.markdown(run, facts, compared, drawn))
+    table.show(console, compared, between.look_of(run) if options.hosts else table.ONE_HOST)
     say_what_failed(run, console)
     losing = sum(one.mark == "loses" for one in compared)
     below = sum(one.mark == "below goal" for one in compared)
@@ -184,23 +223,70 @@ def report(run, facts, options, console):
 def shorten(options):
     """--quick: a smoke test. Otherwise what was asked for."""
     if options.quick:
-        options.sizes, options.ranks, options.rounds, options.seconds = (
+        options.sizes, options.rounds, options.seconds = (
             sorted({options.sizes[0], min(options.sizes[-1], 64 << 10)}),
-            [2],
             2,
             0.05,
         )
+        options.hosts = options.hosts[:1]
+        options.ranks = [count * options.per_host for count in options.hosts] or [2]
+
+
+def read(given):
+    """The command line, checked; what nobody said is filled in."""
+    options = types.SimpleNamespace(**given)
+    options.arguments = sys.argv[1:]
+    options.binaries = pathlib.Path(os.environ.get("VERSUS_BINARIES", "build/release/bin")).absolute()
+    options.peers = options.peers or peers.default_folder()
+    kind = "many-hosts" if options.hosts else "one-host"
+    options.hosts = read_counts(options.hosts, "hosts") if options.hosts else []
+    read_place(options)
+    for name, value in DEFAULTS[kind].items():
+        setattr(options, name, getattr(options, name) or value)
+    options.sizes = read_sizes(options.sizes, 2 if options.full else 8)
+    options.tests = read_tests(options.tests) if options.overlap else ()
+    options.out = options.out or pathlib.Path("overlap" if options.overlap else kind)
+    if options.overlap and options.scheme == "loop":
+        options.scheme = "barrier"  # a sample needs a start
+    options.seed = random.randrange(1 << 31) if options.seed is None else options.seed
+    if options.full:
+        options.minutes = float("inf")
+    shorten(options)
+    return options
+
+
+def read_place(options):
+    """On which hosts, ranks and cores."""
+    if options.hosts and (options.ranks or options.cores):
+        raise click.BadParameter("with --hosts the ranks are --per-host times as many, and bound to no cores")
+    if not options.hosts and (options.rate or options.per_host):
+        raise click.BadParameter("--rate and --per-host are about --hosts")
+    options.per_host = (options.per_host or 1) if options.hosts else 0
+    options.ranks = (
+        [count * options.per_host for count in options.hosts]
+        if options.hosts
+        else read_counts(options.ranks or "2,4,8", "ranks")
+    )
+    allowed = sorted(os.sched_getaffinity(0))
+    chosen = read_names(options.cores, [str(core) for core in allowed], "core") if options.cores else allowed
+    options.cores = [int(core) for core in chosen]
 
 
 @click.command(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 110})
 @click.argument("collectives", nargs=-1)
-@click.option("-n", "--ranks", default="2,4,8", show_default=True, help="Numbers of ranks.")
+@click.option("-n", "--ranks", show_default="2,4,8", help="Numbers of ranks, on this host.")
+@click.option("--hosts", help="Numbers of hosts, as in 2,4,8,16: namespaces of this machine, see docs/lab.md.")
+@click.option("--rate", default="", show_default="no limit", help="With --hosts: of each link, as in 100mbit.")
+@click.option("--per-host", type=click.IntRange(1, 64), show_default="1", help="With --hosts: ranks on each of them.")
 @click.option(
-    "--sizes", default="8:4M", show_default=True, help="Bytes of a block: 8:4M (sampled), 8:4M:2 or 8,64K,4M."
+    "--longest",
+    type=click.FloatRange(0.001),
+    default=0.35,
+    show_default=True,
+    help="With --rate: sizes for which the wire alone needs more seconds are left out.",
 )
-@click.option(
-    "--vs", default="openmpi,mpich,impi", show_default=True, help="Peers; installed: those that need no network; none."
-)
+@click.option("--sizes", show_default="8:4M", help="Bytes of a block: 8:4M (sampled), 8:4M:2 or 8,64K,4M.")
+@click.option("--vs", show_default="openmpi,mpich,impi", help="Peers; installed: those that need no network; none.")
 @click.option(
     "--scheme", type=click.Choice(list(page.SCHEMES)), default="loop", show_default=True, help="How calls are timed."
 )
@@ -215,7 +301,13 @@ def shorten(options):
 @click.option(
     "--minutes", type=click.FloatRange(0), default=40, show_default=True, help="No round is begun that would end later."
 )
-@click.option("--seconds", type=click.FloatRange(0.01), default=1.0, show_default=True, help="Of measuring in one job.")
+@click.option(
+    "--seconds",
+    type=click.FloatRange(0.01),
+    default=1.0,
+    show_default=True,
+    help="Of measuring a collective in one job.",
+)
 @click.option(
     "--hogs", type=click.IntRange(0, 1024), default=0, show_default=True, help="Busy processes beside the ranks."
 )
@@ -233,44 +325,29 @@ def shorten(options):
 @click.option(
     "--out",
     type=click.Path(path_type=pathlib.Path),
-    help="Where the results go: OUT.json, OUT.md, OUT-*.png (one-host, or overlap).",
+    help="Where the results go: OUT.json, OUT.md, OUT-*.png (one-host, many-hosts, or overlap).",
 )
 def main(**given):
     """Measures Tutti and MPI libraries on this machine, side by side: COLLECTIVES, or all of them.
 
-    The peers are installed from PyPI into environments of their own, and the benchmark is compiled against them (cc).
+    With --hosts between hosts: barrier, bcast, allreduce, allgather, alltoall and reduce_scatter, or COLLECTIVES. The
+    peers are installed from PyPI into environments of their own, and the benchmark is compiled against them (cc).
     """
-    options = types.SimpleNamespace(**given)
-    options.arguments = sys.argv[1:]
-    options.binaries = pathlib.Path(os.environ.get("VERSUS_BINARIES", "build/release/bin")).absolute()
-    options.peers = options.peers or peers.default_folder()
-    options.sizes = read_sizes(options.sizes, 2 if options.full else 8)
-    options.ranks = read_ranks(options.ranks)
-    options.tests = read_tests(options.tests) if options.overlap else ()
-    options.out = options.out or pathlib.Path("overlap" if options.overlap else "one-host")
-    if options.overlap and options.scheme == "loop":
-        options.scheme = "barrier"  # a sample needs a start
-    options.seed = random.randrange(1 << 31) if options.seed is None else options.seed
-    allowed = sorted(os.sched_getaffinity(0))
-    options.cores = (
-        [int(core) for core in read_names(options.cores, [str(core) for core in allowed], "core")]
-        if options.cores
-        else allowed
-    )
-    if options.full:
-        options.minutes = float("inf")
-    shorten(options)
+    options = read(given)
     console = rich.console.Console()
     if not console.is_terminal:
-        console.width = 120  # a file or a pipe is as wide as the table
+        console.width = 160 if options.hosts else 120  # a file or a pipe is as wide as the table
     try:
         libraries = prepare(options, console)
         known = collectives_of(libraries[0])
         names = read_names(",".join(options.collectives), list(known), "collective") or list(known)
         cells = [rounds.Cell(name, ranks) for ranks in options.ranks for name in names]
-        run = rounds.Run(libraries, cells, {name: options.sizes if known[name] else [0] for name in names}, options)
         options.out.parent.mkdir(parents=True, exist_ok=True)
-        (report_overlap if options.tests else report)(run, measure(run, options, console), options, console)
+        with place_of(options) as place:
+            sizes, left_out = sizes_of(cells, known, place, options)
+            run = rounds.Run(libraries, sizes, place, options)
+            facts = {"left_out": left_out, **measure(run, options, console)}
+        (report_overlap if options.tests else report)(run, facts, options, console)
         if any(one.library.name == "tutti" for _, one in run.failures()):
             sys.exit("tutti bench: Tutti itself could not be measured everywhere, see above")
     except (peers.Failure, jobs.JobFailed) as failure:

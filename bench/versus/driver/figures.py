@@ -31,6 +31,9 @@ class Comparison:
     rounds: int = 0
     thin: bool = False
     others: dict = dataclasses.field(default_factory=dict)  # {peer: its best time in microseconds}
+    busy: float = 0  # the share of the machine's cores while Tutti was measured, and while the best peer was
+    peer_busy: float = 0
+    wire_us: float = 0  # what the busiest link needs for the bytes that cannot be avoided; 0: it is on one host
 
     @property
     def goal(self):
@@ -42,6 +45,11 @@ class Comparison:
         if not self.peer or self.ratio >= self.goal:
             return ""
         return "loses" if self.ratio < 1 else "below goal"
+
+    @property
+    def shortfall(self):
+        """How far from its goal a point is: the less, the worse."""
+        return self.ratio / self.goal
 
 
 def goal(ranks, size):
@@ -73,7 +81,9 @@ def times(series, size, statistic):
 
 
 def median_of(points, key):
-    return statistics.median(point[key] for point in points.values())
+    """Over the rounds; 0 where none of them has it."""
+    there = [point[key] for point in points.values() if point.get(key) is not None]
+    return statistics.median(there) if there else 0.0
 
 
 def floor_share(point, us, size, ranks, cores, floors):
@@ -94,6 +104,7 @@ def compare(cell, every, size, statistic, cores, floors):
     share = floor_share(next(iter(points.values())), us, size, cell.ranks, cores, floors)
     common = {"collective": cell.collective, "ranks": cell.ranks, "bytes": size, "us": us}
     common.update(skew_us=median_of(points, "skew_us"), floor_share=share, rounds=len(mine))
+    common["busy"] = median_of(points, "busy")
     # Only rounds that both measured make pairs.
     peers = [
         (series, {number: time for number, time in times(series, size, statistic).items() if number in mine})
@@ -115,6 +126,7 @@ def compare(cell, every, size, statistic, cores, floors):
         peer=f"{series.library.name} ({series.setting.name})",
         peer_us=peer_us,
         peer_skew_us=median_of(series.points[size], "skew_us"),
+        peer_busy=median_of(series.points[size], "busy"),
         ratio=statistics.median(ratios),
         low=low,
         high=high,

@@ -10,10 +10,12 @@ import signal
 import subprocess
 import sys
 import tempfile
+import time
 import uuid
 
 MARK = "VERSUS_JOB"  # in the environment of all that a job starts, so that all of it can be ended
 START = 30  # seconds that starting and ending a job, and one very slow point, may take at most
+PATIENCE = 3  # seconds beyond what is asked for in which a collective may begin a further size
 
 
 class JobFailed(Exception):
@@ -24,30 +26,60 @@ class JobFailed(Exception):
 class Task:
     """What a job measures."""
 
-    collective: str
+    points: dict  # {collective: its sizes}
     ranks: int
-    sizes: tuple
     seconds: float  # for each size
     scheme: str
-    cores: tuple
+    cores: tuple  # or "any": ranks are bound to none
     tests: tuple = ()  # of a request; with them, overlap is measured
+    least: float = 0  # seconds that it takes anyhow, because the wire is slow
 
-    def arguments(self, file):
-        join = ",".join
-        sizes, cores = join(map(str, self.sizes)), join(map(str, self.cores))
-        return [
-            str(file),
-            self.scheme,
-            repr(self.seconds),
-            cores,
-            self.collective,
-            sizes,
-            *([join(map(str, self.tests))] if self.tests else []),
-        ]
+    @property
+    def wanted(self):
+        return [(collective, size) for collective, sizes in self.points.items() for size in sizes]
 
+    @property
+    def budget(self):
+        """After so many seconds no further size is begun."""
+        return PATIENCE * len(self.points) + 3 * (len(self.wanted) * self.seconds + self.least)
+
+    @property
     def limit(self):
         """After so many seconds it hangs, or is too slow to be worth a number."""
-        return START + 5 * len(self.sizes) * self.seconds
+        return START + 2 * self.budget
+
+    def arguments(self, file):
+        def joined(numbers):
+            return ",".join(map(str, numbers))
+
+        cores = self.cores if self.cores == "any" else joined(self.cores)
+        words = [str(file), self.scheme, repr(self.seconds), repr(self.budget), cores, joined(self.tests) or "none"]
+        return words + [word for name, sizes in self.points.items() for word in (name, joined(sizes))]
+
+
+class OneHost:
+    """Where jobs run: on this machine."""
+
+    def __init__(self, cores):
+        self.cores = tuple(cores)
+
+    def commands(self, library, ranks, words):
+        """The commands that start a job together: here its launcher."""
+        return [[*(part.format(ranks=ranks) for part in library.launcher), str(library.program), *words]]
+
+    def describe(self):
+        return f"cores {', '.join(map(str, self.cores))}, rank by rank"
+
+    def environment(self):
+        return {}
+
+    def together(self, cells):
+        """Cells that one job measures."""
+        return [[cell] for cell in cells]
+
+    def call_seconds(self, *_):
+        """That a call takes, because of the wire alone."""
+        return 0.0
 
 
 def marked(mark):
@@ -60,51 +92,67 @@ def marked(mark):
                 yield int(entry.name)
 
 
-def end(process, mark):
+def end(processes, mark):
     """Ends a job: first asked to, then all that it left."""
-    process.terminate()
+    for process in processes:
+        process.terminate()
     with contextlib.suppress(subprocess.TimeoutExpired):
-        process.wait(5)
+        wait_for(processes, 5)
     for pid in marked(mark):
         with contextlib.suppress(ProcessLookupError):
             os.kill(pid, signal.SIGKILL)
-    process.wait()
+    wait_for(processes, None)
 
 
-def launch(command, environment, limit):
-    """Runs a command to its end; JobFailed with its last lines unless it succeeds in time."""
+def wait_for(processes, limit):
+    """Until all have ended, at most so many seconds; the first status that is not 0."""
+    deadline = None if limit is None else time.monotonic() + limit
+    statuses = [process.wait(deadline and max(0, deadline - time.monotonic())) for process in processes]
+    return next((status for status in statuses if status), 0)
+
+
+def launch(commands, environment, limit):
+    """Runs commands together to their end; JobFailed with their last lines unless all succeed in time."""
     mark = uuid.uuid4().hex
     with tempfile.TemporaryFile("w+") as output:
-        process = subprocess.Popen(
-            command,
-            env={**os.environ, **environment, MARK: mark},
-            stdin=subprocess.DEVNULL,
-            stdout=output,
-            stderr=subprocess.STDOUT,
-            start_new_session=True,
-        )
+        processes = []
         try:
-            status = process.wait(limit)
+            for command in commands:
+                processes.append(
+                    subprocess.Popen(
+                        command,
+                        env={**os.environ, **environment, MARK: mark},
+                        stdin=subprocess.DEVNULL,
+                        stdout=output,
+                        stderr=subprocess.STDOUT,
+                        start_new_session=True,
+                    )
+                )
+            status = wait_for(processes, limit)
         except subprocess.TimeoutExpired:
             raise JobFailed(f"not done after {limit:.0f} s") from None
         finally:
-            end(process, mark) if process.returncode is None else None
+            if any(process.poll() is None for process in processes):
+                end(processes, mark)
         if status != 0:
             output.seek(0)
             raise JobFailed(f"exit status {status}: {output.read()[-800:].strip()}")
 
 
-def run(library, setting, task):
-    """The name that a library gives itself, and its points by size; without the last ones if it is too slow."""
+def run(library, setting, task, place):
+    """A library's own name, and {collective: {bytes: point}}; without the last ones if it is too slow."""
     with tempfile.TemporaryDirectory(prefix="tutti-versus-") as folder:
         file = pathlib.Path(folder) / "points"
-        launcher = [part.format(ranks=task.ranks) for part in library.launcher]
-        command = [*launcher, str(library.program), *task.arguments(file)]
-        launch(command, {**library.environment, **setting.environment}, task.limit())
+        commands = place.commands(library, task.ranks, task.arguments(file))
+        launch(commands, {**place.environment(), **library.environment, **setting.environment}, task.limit)
         first, *lines = [json.loads(line) for line in file.read_text().splitlines()]
-    if first["ranks"] != task.ranks or [line["bytes"] for line in lines] != list(task.sizes[: len(lines)]):
+    measured = [(line["collective"], line["bytes"]) for line in lines]
+    if first["ranks"] != task.ranks or measured != task.wanted[: len(lines)]:
         raise JobFailed("measured something else than it was asked for")
-    return first["library"], {line["bytes"]: line for line in lines}
+    points = {collective: {} for collective in task.points}
+    for line in lines:
+        points[line["collective"]][line["bytes"]] = line
+    return first["library"], points
 
 
 @contextlib.contextmanager

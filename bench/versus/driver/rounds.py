@@ -8,6 +8,7 @@ import time
 
 from . import figures, jobs
 
+LEAST_CALLS = 8  # that measuring one point takes, however slow they are
 BEATEN = 1.25  # a setting this many times slower than the same peer's best one, at every size, likewise
 
 
@@ -20,6 +21,11 @@ class Series:
     sizes: set
     points: dict = dataclasses.field(default_factory=dict)  # {bytes: {round: point}}
     failure: str = ""
+
+    @property
+    def wanted(self):
+        """Whether there is still something to measure."""
+        return bool(self.sizes) and not self.failure
 
     def best(self, size, statistic):
         """The shortest time of a call so far, in microseconds; None when there is none."""
@@ -37,54 +43,80 @@ class Cell:
 class Run:
     """A whole comparison."""
 
-    def __init__(self, libraries, cells, sizes, options):
-        self.options = options
+    def __init__(self, libraries, sizes, place, options):
+        """`sizes`: {cell: bytes of the blocks}."""
+        self.place, self.options = place, options
         self.random = random.Random(options.seed)
         self.names = {}
         self.rounds = 0
+        self.repeated = []  # what went wrong with jobs of several cells, which were then measured each alone
         self.series = {
-            cell: [
-                Series(library, setting, set(sizes[cell.collective]))
-                for library in libraries
-                for setting in library.settings
-            ]
-            for cell in cells
+            cell: [Series(library, setting, set(wanted)) for library in libraries for setting in library.settings]
+            for cell, wanted in sizes.items()
         }
 
     def round(self, step):
         """Measures everything that is still measured once; `step` is told before each job."""
-        cells = list(self.series)
-        self.random.shuffle(cells)
-        for cell in cells:
-            order = [series for series in self.series[cell] if series.sizes and not series.failure]
-            self.random.shuffle(order)
-            sizes = sorted(set().union(*(series.sizes for series in order)))
-            self.random.shuffle(sizes)
-            for series in order:
-                step(cell, series)
-                self.measure(cell, series, [size for size in sizes if size in series.sizes])
+        jobs_of_round = self.place.together(self.series)
+        self.random.shuffle(jobs_of_round)
+        for cells in jobs_of_round:
+            self.random.shuffle(cells)
+            sizes = {cell: self.sizes_of(cell) for cell in cells}
+            ways = list(range(len(self.series[cells[0]])))
+            self.random.shuffle(ways)
+            for way in ways:
+                there = {cell: self.series[cell][way] for cell in cells if self.series[cell][way].wanted}
+                if there:
+                    self.measure(there, sizes, step)
             if self.rounds == 0 and not self.options.full and not self.options.tests:
-                self.thin_out(cell)
+                for cell in cells:
+                    self.thin_out(cell)
         self.rounds += 1
+
+    def sizes_of(self, cell):
+        """The sizes that somebody still measures, in the order of this round."""
+        sizes = sorted(set().union(*(series.sizes for series in self.series[cell] if series.wanted)))
+        self.random.shuffle(sizes)
+        return sizes
 
     def failures(self):
         """[(cell, series)] of what could not be measured."""
         return [(cell, one) for cell, every in self.series.items() for one in every if one.failure]
 
-    def measure(self, cell, series, sizes):
-        options = self.options
-        seconds = options.seconds / max(1, min(len(sizes), 8))
-        task = jobs.Task(
-            cell.collective, cell.ranks, tuple(sizes), seconds, options.scheme, tuple(options.cores), options.tests
-        )
+    def measure(self, there, sizes, step):
+        """One job of one library and setting: {cell: series}. When it fails, each cell alone, so that one does not take
+        the others with it."""
+        one = next(iter(there.values()))
+        step(list(there), one)
         try:
-            name, points = jobs.run(series.library, series.setting, task)
+            name, points = jobs.run(one.library, one.setting, self.task(there, sizes), self.place)
         except jobs.JobFailed as failure:
-            series.failure = str(failure)
+            if len(there) == 1:
+                one.failure = str(failure)
+                return
+            ranks = next(iter(there)).ranks
+            self.repeated.append(f"{one.library.name} ({one.setting.name}) on {ranks} ranks: {failure}")
+            for cell, series in there.items():
+                self.measure({cell: series}, sizes, step)
             return
-        self.names[series.library.name] = name
-        for size, point in points.items():
-            series.points.setdefault(size, {})[self.rounds] = point
+        self.names[one.library.name] = name
+        for cell, series in there.items():
+            for size, point in points[cell.collective].items():
+                series.points.setdefault(size, {})[self.rounds] = point
+
+    def task(self, there, sizes):
+        options = self.options
+        wanted = {cell: [size for size in sizes[cell] if size in series.sizes] for cell, series in there.items()}
+        return jobs.Task(
+            points={cell.collective: tuple(found) for cell, found in wanted.items()},
+            ranks=next(iter(there)).ranks,
+            seconds=options.seconds / max(1, min(max(map(len, wanted.values())), 8)),
+            scheme=options.scheme,
+            cores=self.place.cores,
+            tests=options.tests,
+            least=LEAST_CALLS
+            * sum(self.place.call_seconds(cell, size) for cell, found in wanted.items() for size in found),
+        )
 
     def thin_out(self, cell):
         """After the first round: what is hopeless is not measured again, so that the rest gets the time."""
