@@ -22,8 +22,9 @@ bcast         -      2      board_pipeline
 bcast         1M     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
-bcast         32K    -      binomial
-bcast         -      -      scatter_allgather
+bcast         16K    -      binomial
+bcast         -      32     chain
+bcast         -      -      two_trees
 reduce        96     -      board
 reduce        8K     2      board_pipeline
 reduce        512K   2      single_copy
@@ -43,6 +44,7 @@ allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
+allreduce     -      -      segmented_ring
 allreduce     -      -      ring
 allreduce     -      -      rabenseifner
 gather        96     -      board

@@ -13,7 +13,7 @@
 namespace tutti::transport::tcp {
 
 /// Bytes of a message that are sent without asking.
-inline constexpr std::size_t eager = 16384;
+inline constexpr std::size_t eager = 65536;
 inline constexpr std::uint32_t version = 4;
 
 /// What both ends must have in common, and who this one is.
