@@ -44,7 +44,7 @@ constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: longer than ranks that
 /// Yields that take so long on average give the core to several others. Who waits for other hosts is then woken by what
 /// comes sooner than by a turn of all who yield. (A barrier of 4, 8 and 16 processes on 2 cores takes 64, 250 and 1280
 /// us with yields alone, and 85, 300 and 830 if each sleeps that has met another.)
-constexpr std::uint64_t crowded_yield = 16'000, crowded_for = 10'000'000;
+constexpr std::uint64_t crowded_yield = 40'000, crowded_for = 2'000'000;
 constexpr std::uint64_t hand_over = 5'000;  // what each rank that shares the core may take of that, besides
 constexpr std::uint64_t foreign_first = 20'000'000, foreign_least = 100'000'000, foreign_most = 400'000'000;
 constexpr std::uint64_t probe_share = 50;  // A probe of two yields that took t each is repeated after 50 t: 4 %.
@@ -313,7 +313,7 @@ bool Waiting::sleep_at_once(std::uint64_t now) {
 void Waiting::note_yield(std::uint64_t took, std::uint64_t now) {
   if (door_ == nullptr) return;
   const std::uint64_t before = usual_yield_.load(std::memory_order_relaxed);
-  const std::uint64_t usual = before - before / 8 + std::min(took, 8 * crowded_yield) / 8;
+  const std::uint64_t usual = before - before / 8 + std::min(took, 2 * crowded_yield) / 8;
   usual_yield_.store(usual, std::memory_order_relaxed);
   if (usual > crowded_yield) crowded_until_.store(now + crowded_for, std::memory_order_relaxed);
 }
