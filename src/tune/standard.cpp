@@ -45,7 +45,6 @@ allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
 allreduce     -      -      segmented_ring
-allreduce     -      -      ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
 gather        4K     2      board_pipeline
