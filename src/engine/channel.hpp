@@ -188,6 +188,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// What a member called as this operation, as far as its record still says so.
   std::string called(Rank member, std::uint64_t sequence) const;
   std::string called_here(std::uint64_t sequence) const;
+  std::string call_text(std::uint64_t call, Count count, std::int32_t algorithm, const base::Label& label) const;
   void fence_readers();
 
   /// This rank's row.

@@ -138,30 +138,30 @@ std::string Channel::called(Rank member, std::uint64_t sequence) const {
   if (!board_ || row < 0 || !entry_of(row, sequence, entry) || entry.sequence != sequence) return "another operation";
   const host::Record& record = board_.record(row, sequence);
   // Relaxed: checked by entry_of.
-  const auto algorithm = record.algorithm.load(std::memory_order_relaxed);
-  const std::uint64_t call = record.call.load(std::memory_order_relaxed);
-  std::string by;
-  if (static_cast<Kind>(static_cast<std::uint8_t>(call)) == Kind::plan)
-    by = base::text_of(
-        {record.label[0].load(std::memory_order_relaxed), record.label[1].load(std::memory_order_relaxed)});
-  else if (engine_.setup().algorithm_name != nullptr)
-    by = engine_.setup().algorithm_name(algorithm);
-  return base::call_text(call, record.count.load(std::memory_order_relaxed), by);
+  return call_text(record.call.load(std::memory_order_relaxed), record.count.load(std::memory_order_relaxed),
+                   record.algorithm.load(std::memory_order_relaxed),
+                   {record.label[0].load(std::memory_order_relaxed), record.label[1].load(std::memory_order_relaxed)});
 }
 
 /// Where no board keeps records of what was called: as far as it is still under way.
 std::string Channel::called_here(std::uint64_t sequence) const {
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
     if (!operation->user_lane() && operation->sequence() == sequence) {
-      const Bound& bound = operation->bound();
-      const std::string_view algorithm = engine_.setup().algorithm_name == nullptr
-                                             ? std::string_view()
-                                             : engine_.setup().algorithm_name(bound.description.algorithm);
-      return base::call_text(
-          bound.call_word, bound.description.count,
-          bound.description.kind == Kind::plan ? base::text_of(bound.description.label) : std::string(algorithm));
+      const Description& says = operation->bound().description;
+      return call_text(operation->bound().call_word, says.count, says.algorithm, says.label);
     }
   return "another operation";
+}
+
+/// A user's plan has a name, everything else an algorithm.
+std::string Channel::call_text(std::uint64_t call, Count count, std::int32_t algorithm,
+                               const base::Label& label) const {
+  std::string by;
+  if (static_cast<Kind>(static_cast<std::uint8_t>(call)) == Kind::plan)
+    by = base::text_of(label);
+  else if (engine_.setup().algorithm_name != nullptr)
+    by = engine_.setup().algorithm_name(algorithm);
+  return base::call_text(call, count, by);
 }
 
 std::string Channel::describe(const Operation& operation) const {
