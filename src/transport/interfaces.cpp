@@ -138,10 +138,14 @@ std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress>
   return chosen;
 }
 
-std::vector<std::string> places_to_listen(bool one_machine) {
+std::vector<InterfaceAddress> own_addresses(bool one_machine) {
   const char* wanted = std::getenv("TUTTI_NETWORK");
+  return choose_addresses(all_addresses(), wanted == nullptr ? "" : wanted, one_machine);
+}
+
+std::vector<std::string> places_to_listen(bool one_machine) {
   std::vector<std::string> places;
-  for (const InterfaceAddress& one : choose_addresses(all_addresses(), wanted == nullptr ? "" : wanted, one_machine)) {
+  for (const InterfaceAddress& one : own_addresses(one_machine)) {
     const bool six = one.address.find(':') != std::string::npos;
     places.push_back("tcp:" + (six ? "[" + one.address + "]" : one.address) + ":0");
   }

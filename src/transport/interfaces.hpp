@@ -26,7 +26,10 @@ std::vector<InterfaceAddress> all_addresses();
 std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress> all, std::string_view wanted,
                                                bool one_machine);
 
-/// Where to listen so that others reach this process there: "tcp:10.77.0.1:0", "tcp:[fd77::1]:0". Reads TUTTI_NETWORK.
+/// Those of this host that others should try. Reads TUTTI_NETWORK. Throws as the two above.
+std::vector<InterfaceAddress> own_addresses(bool one_machine);
+
+/// Where to listen so that others reach this process there: "tcp:10.77.0.1:0", "tcp:[fd77::1]:0".
 std::vector<std::string> places_to_listen(bool one_machine);
 
 }  // namespace tutti::transport

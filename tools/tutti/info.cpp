@@ -33,12 +33,10 @@ void row(const std::string& what, const std::string& text) { fmt::print("{:<14} 
 
 /// Where other hosts may reach this one.
 std::string network() {
-  const char* wanted = std::getenv("TUTTI_NETWORK");
   std::string text;
-  for (const auto& one :
-       transport::choose_addresses(transport::all_addresses(), wanted == nullptr ? "" : wanted, false))
+  for (const auto& one : transport::own_addresses(false))
     text += fmt::format("{}{} {}", text.empty() ? "" : ", ", one.interface, one.address);
-  return text + (wanted == nullptr ? "" : ", by TUTTI_NETWORK");
+  return text + (std::getenv("TUTTI_NETWORK") == nullptr ? "" : ", by TUTTI_NETWORK");
 }
 
 /// Inside a job: rank 0 says what the job uses.
