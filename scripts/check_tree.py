@@ -2,7 +2,8 @@
 """Checks the rules of the tree that no compiler checks, and prints every breach.
 
 The licence line comes first; files have at most 500 lines and functions at most 60; a room includes only itself, the
-rooms that it names in CMake, and the public headers; nothing unfinished and no skipped test stays behind.
+rooms that it names in CMake, and the public headers; nothing unfinished and no skipped test stays behind; each
+module of pytest has a name of its own.
 """
 
 import pathlib
@@ -94,13 +95,27 @@ def includes(path, lines, named):
             yield number, f'{folder} does not name "{room}" in CMake, and may not include {found.group(1)}'
 
 
+def names(path, tests):
+    """pytest imports its modules by their names alone, and stops at a second one of the same name."""
+    if path.name.startswith("test_") and path.suffix == ".py":
+        first = tests.setdefault(path.name, path)
+        if first != path:
+            yield 1, f"pytest takes it for {first}; give it a name of its own"
+
+
 def main():
-    named = rooms()
+    named, tests = rooms(), {}
     breaches, count = 0, 0
     for path, text in sources():
         lines = text.splitlines()
         count += 1
-        checks = (licence(path, lines), lengths(path, lines), leftovers(path, lines), includes(path, lines, named))
+        checks = (
+            licence(path, lines),
+            lengths(path, lines),
+            leftovers(path, lines),
+            includes(path, lines, named),
+            names(path, tests),
+        )
         for check in checks:
             for line, what in check:
                 print(f"{path}:{line}: {what}")
