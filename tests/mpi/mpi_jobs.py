@@ -47,15 +47,16 @@ def compile_program(mpi, sources, *flags, shared=False, libraries=()):
     program = folder / f"{sources[0].stem}-{digest}{'.so' if shared else ''}"
     if not program.exists():
         folder.mkdir(parents=True, exist_ok=True)
+        new = f"{program}.{os.getpid()}"
         made = subprocess.run(
-            [*words, "-o", f"{program}.new", *map(str, sources), *back, *libraries, "-lm"],
+            [*words, "-o", new, *map(str, sources), *back, *libraries, "-lm"],
             cwd=folder,
             capture_output=True,
             text=True,
             check=False,
         )
         assert made.returncode == 0, made.stderr[-4000:]
-        os.replace(f"{program}.new", program)
+        os.replace(new, program)
     return program
 
 
