@@ -188,6 +188,7 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
   if (step.verb == Verb::recv_reduce) {
     ready.landing = scratch_bytes = (scratch_bytes + 63) / 64 * 64;
     scratch_bytes += ready.bytes;
+    largest_landing = std::max(largest_landing, ready.bytes);
   }
   return ready;
 }

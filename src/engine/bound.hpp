@@ -97,6 +97,7 @@ struct Bound {
   std::vector<plan::Index> successors;
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
+  std::size_t largest_landing = 0;
   bool exposes = false;  ///< Others may read this rank's memory while it runs.
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.

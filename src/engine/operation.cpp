@@ -79,6 +79,7 @@ void Operation::reset_otherwise(Count own) {
   blocked_.clear();
   progress_.assign(steps, 0);
   transfers_.assign(static_cast<std::size_t>(bound_->transfers), {});
+  posted_ahead_ = false;
 }
 
 bool Operation::advance() {
@@ -112,6 +113,7 @@ bool Operation::advance_otherwise() {
 
 bool Operation::advance_steps() {
   if (steps_left_ == 0) end();
+  if (!std::exchange(posted_ahead_, true)) post_ahead();
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !finished();) {
     const Index index = blocked_[i];

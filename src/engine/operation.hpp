@@ -111,6 +111,8 @@ class Operation {
   /// The cell of this rank that the step writes; its cell is -1 where it writes none.
   static Place written_cell(const Instruction& step);
   [[gnu::noinline]] bool start_transfer(const Instruction& step);
+  void post(const Instruction& step);
+  void post_ahead();
   bool poll_transfer(const Instruction& step);
   void take_back(transport::Transfer& transfer);
   bool publish(const Instruction& step);
@@ -166,8 +168,9 @@ class Operation {
   std::vector<std::byte> scratch_;
   plan::Index at_ = 0;          // of a plan that runs in order: the next step
   std::size_t steps_left_ = 0;  // of any other
-  bool worked_ = false;         // on a step that is not complete: its next piece waits for nobody
-  bool published_ = false;      // since the last look: somebody may have to be woken
+  bool posted_ahead_ = false;
+  bool worked_ = false;     // on a step that is not complete: its next piece waits for nobody
+  bool published_ = false;  // since the last look: somebody may have to be woken
 
   std::atomic<Phase> phase_{Phase::idle};
   std::atomic<std::uint32_t> references_{0};

@@ -225,6 +225,12 @@ transport::Tag Operation::tag(const Instruction& step) const {
 
 bool Operation::start_transfer(const Instruction& step) {
   if (step.verb == Verb::recv && !may_write(step.target)) return false;
+  // It may have been posted ahead.
+  if (transfers_[static_cast<std::size_t>(step.transfer)].peer < 0) post(step);
+  return poll_transfer(step);
+}
+
+void Operation::post(const Instruction& step) {
   transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
   transfer.peer = channel_.who_.world[static_cast<std::size_t>(step.peer)];
   transfer.tag = tag(step);
@@ -232,12 +238,19 @@ bool Operation::start_transfer(const Instruction& step) {
   transfer.data = step.verb == Verb::recv_reduce ? scratch_.data() + step.landing
                                                  : address(step.verb == Verb::send ? step.source : step.target);
   transfer.size = step.bytes;
-  {
-    const std::lock_guard lock(channel_.engine_.transport_lock());
-    transport::Transport& transport = channel_.engine_.transport();
-    step.verb == Verb::send ? transport.send(transfer) : transport.recv(transfer);
-  }
-  return poll_transfer(step);
+  transfer.only = !user_lane();
+  const std::lock_guard lock(channel_.engine_.transport_lock());
+  transport::Transport& transport = channel_.engine_.transport();
+  step.verb == Verb::send ? transport.send(transfer) : transport.recv(transfer);
+}
+
+/// A large message that is to be combined lands in memory of its own: it may come as soon as its sender has it,
+/// whatever its step waits for, and its sender shall know that in time.
+void Operation::post_ahead() {
+  const std::size_t eager = channel_.engine_.transport().capabilities().eager;
+  if (bound_->largest_landing <= eager || bound_->any) return;
+  for (const Instruction& step : bound_->instructions)
+    if (step.verb == Verb::recv_reduce && step.bytes > eager) post(step);
 }
 
 bool Operation::poll_transfer(const Instruction& step) {

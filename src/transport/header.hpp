@@ -19,6 +19,7 @@ enum class Word : std::uint8_t {
   withdrawn,  ///< What was announced as `handle` does not come.
   credit,     ///< `size` more bytes of small messages may be on their way.
   beat,       ///< Nothing: its sender has had nothing else to say.
+  invite,     ///< To the sender of a large message, before it is sent: `size` bytes are expected at `place`.
 };
 
 inline constexpr std::uint32_t magic = 0x54545554;  // "TUTT"

@@ -18,23 +18,11 @@ bool accepts(Transfer& receive, std::uint64_t size, std::uint32_t signature) {
   return receive.state == State::pending;
 }
 
-Message& Matching::obtain() {
-  if (free_ == nullptr) {
-    nodes_.push_back(std::make_unique<Message>());
-    return *nodes_.back();
-  }
-  Message& message = *free_;
-  free_ = message.next;
-  message.next = nullptr;
-  return message;
-}
-
 void Matching::recycle(Message& message) {
   message.announced = false;
   message.bytes.clear();
   if (message.bytes.capacity() > kept_capacity) message.bytes.shrink_to_fit();
-  message.next = free_;
-  free_ = &message;
+  nodes_.recycle(message);
 }
 
 Message* Matching::expect(Transfer& receive) {
@@ -50,7 +38,7 @@ Message* Matching::expect_again(Transfer& receive) {
 }
 
 bool Matching::keep(Message& message) {
-  if (!forgotten_.empty() && forgotten_.contains(message.tag.context)) return false;
+  if (has_forgotten(message.tag.context)) return false;
   unexpected_.push(message);
   return true;
 }

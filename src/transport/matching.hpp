@@ -4,12 +4,12 @@
 
 #include <cstddef>
 #include <cstdint>
-#include <memory>
 #include <span>
 #include <unordered_set>
 #include <vector>
 
 #include "base/hash.hpp"
+#include "transport/pool.hpp"
 #include "transport/transport.hpp"
 
 namespace tutti::transport {
@@ -128,7 +128,7 @@ bool accepts(Transfer& receive, std::uint64_t size, std::uint32_t signature);
 class Matching {
  public:
   /// A message's node, from the pool; `recycle` gives it back.
-  Message& obtain();
+  Message& obtain() { return nodes_.obtain(); }
   void recycle(Message& message);
 
   /// The first message for this receive, which is the caller's then; or nullptr and the receive is posted.
@@ -159,6 +159,7 @@ class Matching {
                       [](Transfer& receive) { receive.state = State::lost; });
     unexpected_.remove_if([&](const Message& message) { return message.peer == peer && message.announced; }, drop);
   }
+  bool has_forgotten(std::uint64_t context) const { return !forgotten_.empty() && forgotten_.contains(context); }
   /// Hands the messages of this group to `drop`; those that come later are refused by `keep`.
   template <class Drop>
   void forget(std::uint64_t context, Drop drop) {
@@ -173,8 +174,7 @@ class Matching {
   TagTable<Transfer> posted_;
   TagTable<Message> unexpected_;
   std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
-  std::vector<std::unique_ptr<Message>> nodes_;  // every node there is
-  Message* free_ = nullptr;
+  Pool<Message> nodes_;
 };
 
 }  // namespace tutti::transport

@@ -28,6 +28,8 @@ void Rendezvous::send(Transfer& transfer, bool small) {
   if (small) {
     transfer.state = State::done;
     post(transfer.peer, header, {transfer.data, transfer.size});
+  } else if (const auto invited = invitations_.take(transfer.peer, transfer.tag); invited && invited->fits(transfer)) {
+    channel_.give(transfer, invited->place);
   } else {
     header.handle = announced_.add(&transfer);
     transfer.link = as_link(header.handle);
@@ -35,7 +37,7 @@ void Rendezvous::send(Transfer& transfer, bool small) {
   }
 }
 
-void Rendezvous::recv(Transfer& transfer) {
+void Rendezvous::recv(Transfer& transfer, bool invite) {
   transfer.state = State::pending;
   transfer.link = nullptr;
   if (Message* message = matching_.expect(transfer)) {
@@ -43,14 +45,21 @@ void Rendezvous::recv(Transfer& transfer) {
   } else if (is_lost(transfer.peer)) {
     matching_.withdraw(transfer);
     transfer.state = State::lost;
+  } else if (invite) {
+    pull(transfer, 0);
   }
 }
 
 bool Rendezvous::hear(Peer from, const Header& header, const std::byte* bytes) {
   switch (header.word) {
-    case Word::bytes:
     case Word::announce:
+      if (header.handle == 0) return false;
+      [[fallthrough]];
+    case Word::bytes:
       arrive(from, header, bytes);
+      return true;
+    case Word::invite:
+      answer(invitation_of(from, header));
       return true;
     case Word::ready:
       give(from, header);
@@ -71,10 +80,12 @@ void Rendezvous::arrive(Peer from, const Header& header, const std::byte* bytes)
   Transfer* const receive = matching_.find(from, header.tag());
   if (receive != nullptr && accepts(*receive, header.size, header.signature)) {
     if (announced) return pull(*receive, header.handle);
+    uninvite(*receive);
     if (header.size != 0) std::memcpy(receive->data, bytes, static_cast<std::size_t>(header.size));
     receive->state = State::done;
     return channel_.taken(from, header.size);
   }
+  if (receive != nullptr) uninvite(*receive);
   Message& message = matching_.obtain();
   message.peer = from;
   message.tag = header.tag();
@@ -87,33 +98,56 @@ void Rendezvous::arrive(Peer from, const Header& header, const std::byte* bytes)
 }
 
 void Rendezvous::complete(Transfer& receive, Message& message) {
-  if (!accepts(receive, message.size, message.signature)) return discard(message);
-  if (message.announced) {
+  const bool fits = accepts(receive, message.size, message.signature);
+  if (fits && message.announced) {
     const std::uint64_t handle = message.handle;
     matching_.recycle(message);
     return pull(receive, handle);
   }
+  uninvite(receive);
+  if (!fits) return discard(message);
   if (message.size != 0) std::memcpy(receive.data, message.bytes.data(), static_cast<std::size_t>(message.size));
   receive.state = State::done;
   recycle(message);
 }
 
 void Rendezvous::pull(Transfer& receive, std::uint64_t handle) {
-  const Pull wanted{
-      .transfer = &receive, .peer = receive.peer, .handle = handle, .size = receive.size, .tag = receive.tag};
-  const std::uint64_t place = pulls_.add(wanted);
-  receive.link = as_link(place);
-  channel_.want(place, wanted);
+  std::uint64_t place = as_name(receive);
+  Pull* wanted = pulls_.find(place);
+  if (wanted == nullptr) {
+    place = pulls_.add({.transfer = &receive, .peer = receive.peer, .size = receive.size, .tag = receive.tag});
+    wanted = pulls_.find(place);
+    receive.link = as_link(place);
+  }
+  wanted->handle = handle;
+  if (!wanted->asked) channel_.want(place, Pull(*wanted));
 }
 
 void Rendezvous::ask(std::uint64_t place) {
   Pull* const pull = pulls_.find(place);
-  if (pull == nullptr) return;
+  if (pull == nullptr || pull->asked) return;
   pull->asked = true;
-  Header header = header_of(Word::ready, pull->tag);
+  pull->invited = !pull->announced();
+  Header header = header_of(pull->invited ? Word::invite : Word::ready, pull->tag);
   header.handle = pull->handle;
   header.place = place;
+  header.size = pull->size;
+  if (pull->invited) header.signature = pull->transfer->signature;
   post(pull->peer, header);
+}
+
+/// The receive ends otherwise than by the bytes that it has invited, or would have.
+void Rendezvous::uninvite(Transfer& receive) {
+  close(as_name(receive));
+  receive.link = nullptr;
+}
+
+void Rendezvous::close(std::uint64_t place) {
+  const Pull* const found = pulls_.find(place);
+  if (found == nullptr) return;
+  const Pull pull = *found;
+  pulls_.remove(place);
+  channel_.over(place, pull);
 }
 
 void Rendezvous::discard(Message& message) {
@@ -139,6 +173,22 @@ void Rendezvous::give(Peer to, const Header& header) {
   channel_.give(transfer, header.place);
 }
 
+/// What was announced before the invitation came goes; what has not been sent yet will. Where sizes or signatures
+/// differ the receiver finds that out by the announcement.
+void Rendezvous::answer(const Invitation& invitation) {
+  Transfer* waiting = nullptr;
+  announced_.for_each([&](std::uint64_t, Transfer* transfer) {
+    if (transfer->peer == invitation.peer && transfer->tag == invitation.tag) waiting = transfer;
+  });
+  if (waiting == nullptr) {
+    if (!matching_.has_forgotten(invitation.tag.context)) invitations_.keep(invitation);
+  } else if (invitation.fits(*waiting)) {
+    announced_.remove(as_name(*waiting));
+    waiting->link = nullptr;
+    channel_.give(*waiting, invitation.place);
+  }
+}
+
 void Rendezvous::dropped(Peer from, std::uint64_t handle) {
   Transfer** const found = announced_.find(handle);
   if (found == nullptr || (*found)->peer != from) return;
@@ -150,27 +200,29 @@ void Rendezvous::dropped(Peer from, std::uint64_t handle) {
 void Rendezvous::withdraw(Peer from, const Header& header) {
   if (Message* message = matching_.retract(from, header.tag(), header.handle)) return matching_.recycle(*message);
   std::uint64_t place = 0;
-  Pull found;
-  pulls_.for_each([&](std::uint64_t name, const Pull& pull) {
-    if (pull.peer != from || pull.handle != header.handle) return;
+  Transfer* receive = nullptr;
+  pulls_.for_each([&](std::uint64_t name, Pull& pull) {
+    if (pull.peer != from || pull.handle != header.handle || !pull.announced()) return;
     place = name;
-    found = pull;
+    receive = pull.transfer;
+    if (pull.invited) pull.handle = 0;
   });
-  if (place == 0) return;
-  pulls_.remove(place);
-  channel_.over(place, found);
-  if (found.transfer == nullptr) return;
-  found.transfer->link = nullptr;
-  if (Message* message = matching_.expect_again(*found.transfer)) complete(*found.transfer, *message);
+  const Pull* const found = pulls_.find(place);
+  if (found == nullptr) return;
+  if (!found->invited) close(place);
+  if (receive == nullptr) return;
+  if (!pulls_.find(place)) receive->link = nullptr;
+  if (Message* message = matching_.expect_again(*receive)) complete(*receive, *message);
 }
 
 void Rendezvous::finish(std::uint64_t place, State state) {
-  const Pull* const found = pulls_.find(place);
-  if (found == nullptr) return;
-  const Pull pull = *found;
-  pulls_.remove(place);
-  if (pull.transfer != nullptr) pull.transfer->state = state;
-  channel_.over(place, pull);
+  const Pull* const pull = pulls_.find(place);
+  if (pull == nullptr) return;
+  if (pull->transfer != nullptr) {
+    if (!pull->announced()) matching_.withdraw(*pull->transfer);
+    pull->transfer->state = state;
+  }
+  close(place);
 }
 
 bool Rendezvous::cancel(Transfer& transfer) {
@@ -183,7 +235,11 @@ bool Rendezvous::cancel(Transfer& transfer) {
     return true;
   }
   if (Pull* pull = pulls_.find(name); pull != nullptr && pull->transfer == &transfer) {
-    if (channel_.abandon(name, *pull)) {
+    if (!pull->announced()) matching_.withdraw(transfer);
+    if (!pull->announced() && !pull->asked) {
+      transfer.state = State::cancelled;
+      close(name);
+    } else if (channel_.abandon(name, *pull)) {
       pull->transfer = nullptr;
       transfer.state = State::cancelled;
     } else {
@@ -207,10 +263,12 @@ void Rendezvous::lose(Peer peer) {
   pulls_.for_each([&](std::uint64_t place, const Pull& pull) {
     if (pull.peer == peer) finish(place, State::lost);
   });
+  invitations_.drop_if([&](const Invitation& one) { return one.peer == peer; });
 }
 
 void Rendezvous::forget(std::uint64_t context) {
   matching_.forget(context, [this](Message& message) { discard(message); });
+  invitations_.drop_if([&](const Invitation& one) { return one.tag.context == context; });
 }
 
 }  // namespace tutti::transport

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How messages meet their receives where the two share no memory.
 //
-//     small:  header and bytes at once
-//     large:  announce  >  ready  >  the bytes, straight from buffer to buffer, when the receiver says so
+//     small:            header and bytes at once
+//     large:            announce  >  ready  >  the bytes, straight from buffer to buffer, when the receiver says so
+//     large, expected:  invite    >  the bytes; the receive was there first, and does not wait to be asked
 //
-// What is announced may be `withdrawn` by its sender and `dropped` by its receiver. A transport that works this way has
-// one of these, and is its channel.
+// Invitations are for messages whose tag no other message has: whatever crosses one on its way is the very message,
+// announced, or does not fit. What is announced may be `withdrawn` by its sender and
+// `dropped` by its receiver. A transport that works this way has one of these, and is its channel.
 #pragma once
 
 #include <cstddef>
@@ -15,6 +17,7 @@
 #include <vector>
 
 #include "transport/header.hpp"
+#include "transport/invitations.hpp"
 #include "transport/matching.hpp"
 #include "transport/names.hpp"
 #include "transport/transport.hpp"
@@ -23,12 +26,17 @@ namespace tutti::transport {
 
 /// A large message that is wanted, under a name: its place.
 struct Pull {
-  Transfer* transfer = nullptr;  ///< nullptr: cancelled; its bytes come all the same, and go nowhere.
+  Transfer* transfer = nullptr;  ///< nullptr: cancelled; its bytes may come all the same, and go nowhere.
   Peer peer = -1;
-  std::uint64_t handle = 0, size = 0;
+  std::uint64_t handle = 0, size = 0;  ///< handle: 0 until it is announced
   Tag tag;
-  bool asked = false;      ///< Its sender has been told `ready`.
+  bool asked = false;    ///< Its sender has been told `ready`, or
+  bool invited = false;  ///< been invited.
+  enum class Flow : std::uint8_t { none, invited, flowing };
+  Flow flow = Flow::none;  ///< For the transport.
   std::uint64_t have = 0;  ///< Bytes that have come, where they come in pieces.
+
+  bool announced() const { return handle != 0; }
 };
 
 /// What the transport does.
@@ -37,7 +45,8 @@ class Channel {
   virtual ~Channel() = default;
   /// Sends a header and the bytes that follow it; they may be changed afterwards.
   virtual void post(Peer to, const Header& header, std::span<const std::byte> bytes) = 0;
-  /// Calls `ask` for it, now or later.
+  /// Calls `ask` for it, now or later. Of one that was invited and has not been asked for it hears again when it is
+  /// announced.
   virtual void want(std::uint64_t place, const Pull& pull) = 0;
   /// Sends the bytes of a transfer, which is done when they have left, to the place of its receiver.
   virtual void give(Transfer& transfer, std::uint64_t place) = 0;
@@ -55,7 +64,8 @@ class Rendezvous {
 
   /// `small`: without asking.
   void send(Transfer& transfer, bool small);
-  void recv(Transfer& transfer);
+  /// `invite`: it is large, and the only one of its tag.
+  void recv(Transfer& transfer, bool invite);
   std::optional<Arrival> look(const Tag& tag) { return matching_.look(tag); }
   /// False: its bytes are leaving already, which is the transport's matter.
   bool cancel(Transfer& transfer);
@@ -81,6 +91,9 @@ class Rendezvous {
   void discard(Message& message);
   void recycle(Message& message);
   void give(Peer to, const Header& header);
+  void answer(const Invitation& invitation);
+  void uninvite(Transfer& receive);
+  void close(std::uint64_t place);
   void dropped(Peer from, std::uint64_t handle);
   void withdraw(Peer from, const Header& header);
 
@@ -88,6 +101,7 @@ class Rendezvous {
   Matching matching_;
   Names<Transfer*> announced_;
   Names<Pull> pulls_;
+  Invitations invitations_;
   std::vector<bool> lost_;
 };
 

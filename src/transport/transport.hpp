@@ -62,6 +62,7 @@ struct Transfer {
   std::byte* data = nullptr;          ///< A send never writes through it.
   std::size_t size = 0;
   State state = State::pending;  ///< Read and written under the lock of the engine that owns the transport.
+  bool only = false;             ///< No other message from this sender ever has its tag. Said alike at both ends.
   bool near = false;             ///< For a transport that is made of two: which of them has it; see mux.hpp.
   Transfer* next = nullptr;
   void* link = nullptr;

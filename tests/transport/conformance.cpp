@@ -179,4 +179,9 @@ Transfer transfer(Peer peer, const Tag& tag, Guarded& buffer, std::uint32_t sign
   return result;
 }
 
+void make_only(Transfer& transfer, std::uint64_t number) {
+  transfer.only = true;
+  transfer.tag.sequence = (std::uint64_t{1} << 40) + number;
+}
+
 }  // namespace tutti::transport::conformance

@@ -130,5 +130,7 @@ std::vector<std::size_t> shuffled(std::size_t n, std::uint64_t seed);
 
 Tag tag(std::uint32_t message, Lane lane = Lane::collective);
 Transfer transfer(Peer peer, const Tag& tag, Guarded& buffer, std::uint32_t signature = 7);
+/// The same message, under a tag that no other one of this run has.
+void make_only(Transfer& transfer, std::uint64_t number);
 
 }  // namespace tutti::transport::conformance

@@ -116,11 +116,14 @@ TEST_P(Conformance, all_send_large_first) {
 
 /// Sends `out` with signature 7, receives into `in` bytes with `signature`; then proves that the next message works.
 void refuse(Endpoint& self, std::size_t out, std::size_t in, std::uint32_t signature, Lane lane, State expected) {
-  for (const bool posted_first : {true, false}) {
+  for (const int form : {0, 1, 2, 3}) {
+    const bool posted_first = form % 2 == 0, only = form >= 2;
+    const std::uint64_t number = ((out * 0x10000 + in) * 16 + signature) * 4 + static_cast<std::uint64_t>(form);
     if (self.rank() == 0) {
       if (posted_first) self.meet();
       Guarded buffer(out);
       Transfer send = transfer(1, tag(3, lane), buffer);
+      if (only) make_only(send, number);
       self.send(send);
       if (!posted_first) self.meet();
       self.wait(send);
@@ -129,6 +132,7 @@ void refuse(Endpoint& self, std::size_t out, std::size_t in, std::uint32_t signa
     } else {
       Guarded buffer(in);
       Transfer receive = transfer(0, tag(3, lane), buffer, signature);
+      if (only) make_only(receive, number);
       if (!posted_first) self.meet();
       self.recv(receive);
       if (posted_first) self.meet();
@@ -196,8 +200,10 @@ TEST_P(Conformance, lanes_contexts_and_sequences_are_apart) {
   });
 }
 
-/// Every rank sends and receives the same random list, derived from the seed alone.
+/// Every rank sends and receives the same random list, derived from the seed alone. Messages from `first_only` on have
+/// tags of their own.
 void random_traffic(Endpoint& self, int messages) {
+  constexpr int first_only = 4;
   struct One {
     Rank from, to;
     std::size_t size;
@@ -211,7 +217,7 @@ void random_traffic(Endpoint& self, int messages) {
     const auto size = static_cast<std::uint64_t>(self.size());
     const One one{static_cast<Rank>(random.below(size)), static_cast<Rank>(random.below(size)),
                   random.once_in(8) ? random.below(200'000) : random.below(5000),
-                  static_cast<std::uint32_t>(random.below(4))};
+                  static_cast<std::uint32_t>(random.once_in(3) ? first_only + i : random.below(4))};
     if (one.from == self.rank()) mine.push_back(one);
     if (one.to == self.rank()) mine.push_back({one.from, -1, one.size, one.message});
   }
@@ -220,10 +226,11 @@ void random_traffic(Endpoint& self, int messages) {
     Guarded& buffer = buffers.emplace_back(one.size);
     const bool sends = one.to >= 0;
     auto& number = numbers[static_cast<std::size_t>(sends ? one.to : self.size() + one.from)];
-    number.resize(4);
+    number.resize(static_cast<std::size_t>(first_only + messages));
     const std::uint64_t key = one.message * 1000 + number[one.message]++;
     if (sends) buffer.fill(pattern(self.rank(), one.to, key));
     transfers.push_back(transfer(sends ? one.to : one.from, tag(one.message), buffer));
+    if (one.message >= first_only) make_only(transfers.back(), one.message);
     transfers.back().their_size = key;
   }
   std::vector<std::uint64_t> keys;

@@ -150,6 +150,7 @@ TEST_P(Faults, a_sender_cancels_in_the_middle) {
     for (int times = 0; times < 25; ++times) {
       Guarded buffer(self.large());
       Transfer transfer = conformance::transfer(1 - self.rank(), tag(3), buffer);
+      if (times % 3 == 0) make_only(transfer, static_cast<std::uint64_t>(times));
       if (self.rank() == 0) {
         buffer.fill(pattern(0, 1, 7));
         if (times % 2 == 0) self.meet();
@@ -182,6 +183,7 @@ TEST_P(Faults, a_receiver_cancels_in_the_middle) {
     for (int times = 0; times < 25; ++times) {
       Guarded buffer(self.large());
       Transfer transfer = conformance::transfer(1 - self.rank(), tag(2), buffer);
+      if (times % 3 == 0) make_only(transfer, static_cast<std::uint64_t>(times));
       if (self.rank() == 0) {
         buffer.fill(pattern(0, 1, 7));
         self.send(transfer);
@@ -272,8 +274,10 @@ void traffic_with_a_death(Endpoint& self, std::uint64_t seed, Rank victim, bool 
     for (std::size_t i = 0; i < each; ++i) {
       buffers.emplace_back(size_of(self.rank(), other, i)).fill(pattern(self.rank(), other, i));
       buffers.emplace_back(size_of(other, self.rank(), i));
-      for (const std::size_t k : {buffers.size() - 2, buffers.size() - 1})
+      for (const std::size_t k : {buffers.size() - 2, buffers.size() - 1}) {
         transfers.push_back(transfer(other, tag(static_cast<std::uint32_t>(i)), buffers[k]));
+        if (i % 2 == 0) make_only(transfers.back(), i);
+      }
     }
   const std::size_t fatal = random.below(transfers.size() * 2);
   std::size_t started = 0;

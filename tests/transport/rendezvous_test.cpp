@@ -96,12 +96,12 @@ TEST_F(Protocol, ASmallMessageTakesNoRoomOnceItHasItsReceive) {
   for (const bool early : {true, false}) {
     Transfer send = transfer(1, out_), receive = transfer(0, in_);
     ends_[1].freed = 0;
-    if (early) receiver_.recv(receive);
+    if (early) receiver_.recv(receive, false);
     sender_.send(send, true);
     EXPECT_EQ(send.state, State::done);
     ASSERT_TRUE(carry(0));
     EXPECT_EQ(ends_[1].freed, early ? length : 0);
-    if (!early) receiver_.recv(receive);
+    if (!early) receiver_.recv(receive, false);
     EXPECT_EQ(receive.state, State::done);
     EXPECT_EQ(ends_[1].freed, length);
     EXPECT_EQ(in_, out_);
@@ -113,7 +113,7 @@ TEST_F(Protocol, ALargeMessageComesWhenItIsAskedFor) {
   Transfer send = transfer(1, out_), receive = transfer(0, in_);
   ends_[1].asks = false;
   sender_.send(send, false);
-  receiver_.recv(receive);
+  receiver_.recv(receive, false);
   ASSERT_TRUE(carry(0) && carry(1) && carry(0));
   EXPECT_EQ(send.state, State::pending);
   ASSERT_EQ(ends_[1].places.size(), 1u);
@@ -127,7 +127,7 @@ TEST_F(Protocol, ALargeMessageComesWhenItIsAskedFor) {
 
 TEST_F(Protocol, AReceiveWhoseMessageIsWithdrawnGetsTheNext) {
   Transfer first = transfer(1, out_), second = transfer(1, other_), receive = transfer(0, in_);
-  receiver_.recv(receive);
+  receiver_.recv(receive, false);
   sender_.send(first, false);
   ASSERT_TRUE(carry(0));
   EXPECT_TRUE(sender_.cancel(first));  // the receiver's word is on its way
@@ -137,6 +137,146 @@ TEST_F(Protocol, AReceiveWhoseMessageIsWithdrawnGetsTheNext) {
   EXPECT_EQ(receive.state, State::done);
   EXPECT_EQ(in_, other_);
   EXPECT_EQ(ends_[1].ended, 1);
+}
+
+TEST_F(Protocol, AnInvitedMessageIsNotAnnounced) {
+  Transfer send = transfer(1, out_), receive = transfer(0, in_);
+  receiver_.recv(receive, true);
+  ASSERT_TRUE(carry(1));
+  sender_.send(send, false);
+  ASSERT_EQ(ends_[0].words.size(), 1u);
+  EXPECT_EQ(ends_[0].words[0].header.word, Word::data);
+  ASSERT_TRUE(carry(0));
+  EXPECT_EQ(receive.state, State::done);
+  EXPECT_EQ(in_, out_);
+  EXPECT_EQ(ends_[1].ended, 1);
+  Transfer next = transfer(1, other_), again = transfer(0, in_);
+  sender_.send(next, false);
+  EXPECT_EQ(next.state, State::pending) << "an invitation is for one message";
+  receiver_.recv(again, false);
+  ASSERT_TRUE(carry(0) && carry(1) && carry(0));
+  EXPECT_EQ(in_, other_);
+}
+
+TEST_F(Protocol, AnInvitationAndAnAnnouncementMayCross) {
+  for (const bool at_once : {true, false}) {
+    ends_[1].asks = at_once;
+    ends_[1].ended = 0;
+    ends_[1].places.clear();
+    Transfer send = transfer(1, out_), receive = transfer(0, in_);
+    receiver_.recv(receive, true);
+    sender_.send(send, false);
+    ASSERT_TRUE(carry(0));
+    EXPECT_EQ(ends_[1].places.size(), at_once ? 1u : 2u) << "what has not been asked for is known to be there now";
+    if (!at_once) receiver_.ask(ends_[1].places[0]);
+    ASSERT_EQ(ends_[1].words.size(), 1u);
+    EXPECT_EQ(ends_[1].words[0].header.word, at_once ? Word::invite : Word::ready);
+    ASSERT_TRUE(carry(1) && carry(0));
+    EXPECT_EQ(send.state, State::done);
+    EXPECT_EQ(receive.state, State::done);
+    EXPECT_EQ(in_, out_);
+    EXPECT_EQ(ends_[1].ended, 1);
+    in_.fill({});
+  }
+}
+
+TEST_F(Protocol, WhatDoesNotFitItsInvitationIsTheReceiversError) {
+  for (const bool small : {true, false})
+    for (const bool crosses : {true, false}) {
+      std::array<std::byte, length> shorter{};
+      Transfer send = transfer(1, shorter), receive = transfer(0, in_);
+      send.size = length / 2;
+      send.tag.sequence = receive.tag.sequence = (small ? 2u : 0u) + (crosses ? 1u : 0u);
+      ends_[1].ended = 0;
+      receiver_.recv(receive, true);
+      ASSERT_TRUE(crosses || carry(1));
+      sender_.send(send, small);
+      ASSERT_TRUE(carry(0) && carry(1) && carry(0));
+      EXPECT_EQ(receive.state, State::wrong_size);
+      EXPECT_EQ(receive.their_size, length / 2);
+      EXPECT_EQ(send.state, State::done);
+      EXPECT_EQ(ends_[1].ended, 1);
+      EXPECT_EQ(in_[0], std::byte{0});
+    }
+  Transfer send = transfer(1, out_), receive = transfer(0, in_);
+  send.tag.sequence = receive.tag.sequence = 9;
+  send.signature = 5;
+  receiver_.recv(receive, true);
+  ASSERT_TRUE(carry(1));
+  sender_.send(send, false);
+  ASSERT_TRUE(carry(0) && carry(1));
+  EXPECT_EQ(receive.state, State::wrong_signature);
+  EXPECT_EQ(receive.their_signature, 5u);
+  EXPECT_EQ(send.state, State::done);
+}
+
+TEST_F(Protocol, AnInvitationOutlivesAMessageThatIsWithdrawn) {
+  Transfer first = transfer(1, out_), second = transfer(1, other_), receive = transfer(0, in_);
+  receiver_.recv(receive, true);
+  sender_.send(first, false);
+  EXPECT_TRUE(sender_.cancel(first));  // the invitation is on its way
+  ASSERT_TRUE(carry(0) && carry(1));
+  EXPECT_EQ(receive.state, State::pending);
+  sender_.send(second, false);
+  ASSERT_TRUE(carry(0));
+  EXPECT_EQ(receive.state, State::done);
+  EXPECT_EQ(in_, other_);
+  EXPECT_EQ(ends_[1].ended, 1);
+  Transfer third = transfer(1, out_), next = transfer(0, in_);
+  sender_.send(third, true);
+  ASSERT_TRUE(carry(0));
+  receiver_.recv(next, false);
+  EXPECT_EQ(next.state, State::done) << "the one before is not posted any more";
+}
+
+TEST_F(Protocol, ACancelledReceiveMayHaveInvited) {
+  for (const bool asked : {true, false}) {
+    ends_[1].asks = asked;
+    ends_[1].ended = 0;
+    Transfer send = transfer(1, out_), receive = transfer(0, in_);
+    receiver_.recv(receive, true);
+    EXPECT_TRUE(receiver_.cancel(receive));
+    EXPECT_EQ(receive.state, State::cancelled);
+    receiver_.ask(ends_[1].places.back());
+    EXPECT_EQ(ends_[1].words.size(), asked ? 1u : 0u);
+    ASSERT_TRUE(carry(1));
+    sender_.send(send, false);
+    EXPECT_EQ(send.state, asked ? State::done : State::pending);
+    ASSERT_TRUE(carry(0));
+    EXPECT_EQ(in_[0], std::byte{0});
+    EXPECT_EQ(ends_[1].ended, asked ? 1 : 0);
+  }
+}
+
+TEST_F(Protocol, InvitationsGoWithTheirPeerAndTheirGroup) {
+  Transfer receive = transfer(0, in_), other = transfer(0, in_), late = transfer(0, in_);
+  other.tag.context = late.tag.context = 8;
+  receiver_.recv(receive, true);
+  receiver_.recv(other, true);
+  ASSERT_TRUE(carry(1));
+  sender_.forget(8);
+  late.tag.sequence = 1;
+  receiver_.recv(late, true);
+  ASSERT_TRUE(carry(1));
+  for (const std::uint64_t sequence : {0, 1}) {
+    Transfer send = transfer(1, out_);
+    send.tag.context = 8;
+    send.tag.sequence = sequence;
+    sender_.send(send, false);
+    EXPECT_EQ(ends_[0].words.back().header.word, Word::announce);
+    EXPECT_TRUE(sender_.cancel(send));
+  }
+  ends_[0].words.clear();
+  sender_.lose(1);
+  receiver_.lose(0);
+  for (const Transfer* one : {&receive, &other, &late}) EXPECT_EQ(one->state, State::lost);
+  EXPECT_EQ(ends_[1].ended, 3);
+}
+
+TEST_F(Protocol, NoMessageIsCalledZero) {
+  Transfer receive = transfer(0, in_);
+  Header word = header_of(Word::announce, receive.tag);
+  EXPECT_FALSE(receiver_.hear(0, word, nullptr));
 }
 
 TEST_F(Protocol, OnlyTheReceiverMayAskAndDrop) {
@@ -162,7 +302,7 @@ TEST_F(Protocol, BytesForACancelledReceiveGoNowhere) {
   for (const bool later : {true, false}) {
     ends_[1].comes_later = later;
     Transfer send = transfer(1, out_), receive = transfer(0, in_);
-    receiver_.recv(receive);
+    receiver_.recv(receive, false);
     sender_.send(send, false);
     ASSERT_TRUE(carry(0));
     EXPECT_TRUE(receiver_.cancel(receive));
@@ -181,9 +321,9 @@ TEST_F(Protocol, APeersLossEndsWhatIsItsAndNothingElse) {
   sender_.send(to_it, false);
   sender_.send(to_other, false);
   Transfer pulled = transfer(0, in_), posted = transfer(0, more), from_other = transfer(2, extra);
-  receiver_.recv(pulled);
-  receiver_.recv(posted);
-  receiver_.recv(from_other);
+  receiver_.recv(pulled, false);
+  receiver_.recv(posted, false);
+  receiver_.recv(from_other, false);
   Transfer others = transfer(1, out_);
   ends_[2].rendezvous.send(others, false);
   ASSERT_TRUE(carry(0) && carry(2));
@@ -198,7 +338,7 @@ TEST_F(Protocol, APeersLossEndsWhatIsItsAndNothingElse) {
   ends_[0].words.clear();
   Transfer late = transfer(1, out_), later = transfer(1, in_);
   sender_.send(late, true);
-  sender_.recv(later);
+  sender_.recv(later, false);
   EXPECT_EQ(late.state, State::lost);
   EXPECT_EQ(later.state, State::lost);
   EXPECT_TRUE(ends_[0].words.empty());

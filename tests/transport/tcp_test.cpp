@@ -99,6 +99,7 @@ TEST(Tcp, PiecesThatDoNotFitEndTheConnection) {
     Transfer receive = transfer(1, 2, in);
     ranks[0].recv(receive);
     Header header = header_of(Word::announce, receive.tag), answer;
+    header.handle = 1;
     header.size = in.size();
     write_all(greeting.socket(), std::as_bytes(std::span(&header, 1)));
     ASSERT_TRUE(ranks.until([&] {

@@ -26,7 +26,7 @@ class Carrier final : public transport::Transport, private transport::Channel {
   std::string_view name() const override { return "mpi"; }
   const transport::Capabilities& capabilities() const override { return capabilities_; }
   void send(transport::Transfer& transfer) override;
-  void recv(transport::Transfer& transfer) override { rendezvous_.recv(transfer); }
+  void recv(transport::Transfer& transfer) override { rendezvous_.recv(transfer, false); }
   std::optional<transport::Arrival> look(const transport::Tag& tag) override { return rendezvous_.look(tag); }
   void cancel(transport::Transfer& transfer) override;
   bool progress() override;

@@ -75,11 +75,13 @@ class Network final : public Tcp, private Hearer, private Channel {
   void post(Peer to, const Header& header, std::span<const std::byte> bytes) override;
   void want(std::uint64_t place, const Pull& pull) override;
   void give(Transfer& transfer, std::uint64_t place) override;
-  bool abandon(std::uint64_t, const Pull&) override { return true; }
+  bool abandon(std::uint64_t place, const Pull& pull) override;
   void over(std::uint64_t place, const Pull& pull) override;
   void taken(Peer from, std::uint64_t size) override;
 
   void ask();
+  void ask(std::deque<std::uint64_t>& waiting, bool invite);
+  void count(Pull& pull, Pull::Flow flow);
   void enter(Peer peer, base::Descriptor socket);
   bool serve_awaited();
   bool serve(Peer peer, std::uint32_t events);
@@ -97,8 +99,8 @@ class Network final : public Tcp, private Hearer, private Channel {
   std::vector<Line> lines_;
   std::vector<Peer> broken_;  // whose connections have ended; they are lost when nobody is inside them
   Rendezvous rendezvous_;
-  std::deque<std::uint64_t> waiting_;  // places that have not been asked for, in order
-  int flowing_ = 0;
+  std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order
+  int flowing_ = 0, invited_ = 0;
   Peer awaited_ = -1;  // whose message was asked for last
   int in_a_row_ = 0;   // times that it alone was served
   std::uint64_t flowed_ = 0, ticked_ = 0;
@@ -188,7 +190,7 @@ void Network::send(Transfer& transfer) {
 }
 
 void Network::recv(Transfer& transfer) {
-  rendezvous_.recv(transfer);
+  rendezvous_.recv(transfer, transfer.only && transfer.size > eager && transfer.peer != me_);
   if (transfer.state == State::pending && transfer.peer != me_) awaited_ = transfer.peer;
   bury();
 }
@@ -213,25 +215,49 @@ void Network::taken(Peer from, std::uint64_t size) {
   post(from, header, {});
 }
 
-void Network::want(std::uint64_t place, const Pull&) {
-  waiting_.push_back(place);
+void Network::want(std::uint64_t place, const Pull& pull) {
+  (pull.announced() ? announced_ : expected_).push_back(place);
   ask();
 }
 
 void Network::over(std::uint64_t, const Pull& pull) {
-  if (pull.asked) --flowing_;
+  Pull ended = pull;
+  count(ended, Pull::Flow::none);
   ask();
 }
 
-/// Lets the next large messages come, as long as there are few.
+/// What was invited and has not begun may never come.
+bool Network::abandon(std::uint64_t place, const Pull&) {
+  if (Pull& pull = *rendezvous_.find(place); pull.flow == Pull::Flow::invited) count(pull, Pull::Flow::none);
+  ask();
+  return true;
+}
+
+void Network::count(Pull& pull, Pull::Flow flow) {
+  const auto add = [this](Pull::Flow which, int number) {
+    if (which == Pull::Flow::flowing) flowing_ += number;
+    if (which == Pull::Flow::invited) invited_ += number;
+  };
+  add(std::exchange(pull.flow, flow), -1);
+  add(flow, 1);
+}
+
+/// Lets the next large messages come, as long as there are few. What its sender has at hand does not wait for what may
+/// not be there yet.
 void Network::ask() {
-  while (!waiting_.empty()) {
-    const bool late = flowing_ >= options_.flows && base::now() - flowed_ > stalled;
-    if (flowing_ >= options_.flows && !late) return;
-    const std::uint64_t place = waiting_.front();
-    waiting_.pop_front();
-    if (rendezvous_.find(place) == nullptr) continue;
-    ++flowing_;
+  ask(announced_, false);
+  ask(expected_, true);
+}
+
+void Network::ask(std::deque<std::uint64_t>& waiting, bool invite) {
+  while (!waiting.empty()) {
+    const int most = options_.flows - (invite ? invited_ : 0);
+    if (flowing_ >= most && base::now() - flowed_ <= stalled) return;
+    const std::uint64_t place = waiting.front();
+    waiting.pop_front();
+    Pull* const pull = rendezvous_.find(place);
+    if (pull == nullptr || pull->asked) continue;
+    count(*pull, pull->announced() ? Pull::Flow::flowing : Pull::Flow::invited);
     flowed_ = base::now();
     rendezvous_.ask(place);
   }
@@ -250,8 +276,9 @@ void Network::give(Transfer& transfer, std::uint64_t place) {
 }
 
 bool Network::expects(Peer from, const Header& header) {
-  const Pull* const pull = rendezvous_.find(header.place);
+  Pull* const pull = rendezvous_.find(header.place);
   if (pull == nullptr || pull->peer != from || !pull->asked || header.handle != pull->have) return false;
+  if (pull->flow == Pull::Flow::invited) count(*pull, Pull::Flow::flowing);
   return header.size <= pull->size - pull->have && (header.size > 0 || pull->size == 0);
 }
 
@@ -294,7 +321,7 @@ bool Network::progress() {
     moved = door_.progress() || moved;
     look_for_dead();
   }
-  if (!waiting_.empty()) ask();
+  if (!announced_.empty() || !expected_.empty()) ask();
   bury();
   return moved;
 }

@@ -2,7 +2,8 @@
 // TCP, over IPv4 and IPv6, and Unix sockets: messages between processes that share no memory.
 //
 //     small:  header and bytes in one write, as long as the receiver has room for them
-//     large:  announce  >  ready  >  data, straight from buffer to buffer, when the receiver says so
+//     large:  announce  >  ready  >  data, straight from buffer to buffer, when the receiver says so; a collective's
+//             invite  >  data, since its receive says so by itself
 //
 // A connection is made when it is first needed, once for each pair, whoever calls. Both ends prove that they know the
 // job's secret. Of large messages few are on their way to a receiver at a time: those that all ranks send it at once
