@@ -55,6 +55,15 @@ class TUTTI_API Group {
   /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
   /// order on those ranks.
   Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
+  /// What is left of the group: all its ranks call it, and those that are lost need not. Works on a broken group too;
+  /// of its other members' calls only rank, size, name and lost do. See docs/faults.md.
+  ///
+  /// Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
+  bool agree(bool flag) const;
+  /// A new group of the survivors, in the same order; the same on all of them.
+  Group shrink() const;
+  /// The ranks that the last agree or shrink found lost: the same on all survivors. Local.
+  std::vector<Rank> lost() const;
   /// The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective.
   Group split_by_host(int key = 0) const;
   /// The same group, whose sums of floating-point and complex numbers are rounded once: the same bits whatever the

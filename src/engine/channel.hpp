@@ -104,6 +104,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
   void give_up(const Operation& operation);
 
+  /// Breaks the group, unless it is broken: members have agreed that this one is lost.
+  void declare_lost(Rank member);
+  /// The same: this rank has been left out by the others, or cannot know who is left.
+  void leave_out(const Error& why);
+
   /// A message of a mailbox ended badly: the peer is lost, or called something else.
   void mailbox_failed(const Operation& operation, Rank peer, bool lost);
 

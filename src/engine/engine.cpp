@@ -89,6 +89,7 @@ bool Engine::progress(Rank& awaited) {
     const std::lock_guard transport(transport_lock_);
     moved = transport_->progress();
   }
+  moved = agreements_.serve() || moved;
   for (std::size_t i = 0; i < channels_.size();) {
     Channel& channel = *channels_[i];
     moved = channel.advance(awaited) || moved;
@@ -133,7 +134,7 @@ bool Engine::wait(Operation& operation, std::uint64_t until) {
       {&one, 1}, [&] { return operation.finished(); }, until);
 }
 
-void Engine::wait_for(const std::function<bool()>& done) { wait_until({}, done, 0); }
+bool Engine::wait_for(const std::function<bool()>& done, std::uint64_t until) { return wait_until({}, done, until); }
 
 std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operations, std::uint64_t until) {
   std::optional<std::size_t> found;

@@ -13,6 +13,7 @@
 #include <thread>
 #include <vector>
 
+#include "engine/agreements.hpp"
 #include "engine/channel.hpp"
 #include "host/segment.hpp"
 #include "host/waiting.hpp"
@@ -57,6 +58,7 @@ class Engine {
   host::Waiting& waiting() { return waiting_; }
   transport::Transport& transport() { return *transport_; }
   std::mutex& transport_lock() { return transport_lock_; }
+  Agreements& agreements() { return agreements_; }
 
   /// Waits until the operation is finished or `until` (absolute nanoseconds of waiting().now(); 0 = no limit) has
   /// passed; true when finished.
@@ -64,7 +66,8 @@ class Engine {
   /// Waits until one of them is finished: its index, or nothing after `until`.
   std::optional<std::size_t> wait_any(std::span<Operation* const> operations, std::uint64_t until);
   /// Waits until `done` says so, for something that may depend on more than operations; moves everything on meanwhile.
-  void wait_for(const std::function<bool()>& done);
+  /// False: the time is over (0: no limit).
+  bool wait_for(const std::function<bool()>& done, std::uint64_t until = 0);
   /// One round of progress on everything; true when anything moved.
   bool progress(Rank& awaited);
 
@@ -121,6 +124,7 @@ class Engine {
   host::Companion* companion_ = nullptr;
   std::unique_ptr<transport::Transport> transport_;
   std::mutex transport_lock_;
+  Agreements agreements_{*this};
   std::mutex channels_lock_;
   std::vector<Channel*> channels_;   // those with operations in flight
   std::mutex slow_lock_;             // guards what follows, and this rank's host::Waits

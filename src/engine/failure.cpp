@@ -258,6 +258,20 @@ void Channel::peer_lost(Rank peer, const char* how, const Notice& found) {
   break_with(std::make_shared<const Error>(Cause::peer_lost, std::move(text), peer), found);
 }
 
+void Channel::declare_lost(Rank member) {
+  lock_.lock();
+  if (!broken_) peer_lost(member, "is gone");
+  settle();
+  lock_.unlock();
+}
+
+void Channel::leave_out(const Error& why) {
+  lock_.lock();
+  if (!broken_) break_with(std::make_shared<const Error>(why), rank(), next_sequence_);
+  settle();
+  lock_.unlock();
+}
+
 void Channel::give_up(const Operation& operation) {
   lock_.lock();
   if (!broken_ && !operation.finished())

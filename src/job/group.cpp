@@ -44,6 +44,9 @@ Group Group::dup() const {
   if (of(member_).topology() != nullptr) copy.member()->attach(member_->shared_topology());
   return copy;
 }
+bool Group::agree(bool flag) const { return of(member_).agree(flag); }
+Group Group::shrink() const { return handle(of(member_).shrink(), reproducible_); }
+std::vector<Rank> Group::lost() const { return of(member_).lost(); }
 Group Group::split_by_host(int key) const {
   job::Member& member = of(member_);
   return split(static_cast<int>(member.runtime().host_of(member.runtime().place().engine.world_rank)), key);

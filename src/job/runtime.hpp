@@ -6,6 +6,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <string>
 #include <string_view>
 
@@ -105,6 +106,10 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<Member> split(int colour, int key);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
+  /// See Group::agree, Group::shrink and Group::lost.
+  bool agree(bool flag);
+  std::shared_ptr<Member> shrink();
+  std::vector<Rank> lost() const;
   /// Memory for the board of a group to be, made by one of its ranks on this host; 0 where it is alone. Throws Error
   /// (system).
   host::Offset make_board(const engine::Membership& made);
@@ -124,6 +129,10 @@ class Member : public std::enable_shared_from_this<Member> {
  private:
   engine::Channel::Start prepare(const Call& call);
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
+  /// The next agreement of the group, as that call.
+  engine::Opinion decide(std::uint32_t call, bool flag, std::vector<engine::Opinion::Note> notes);
+  struct Survey;
+  std::shared_ptr<Survey> survey();
   /// Those of these ranks of the group that are on this rank's host.
   std::vector<Rank> near(std::span<const Rank> ranks) const;
 
@@ -132,6 +141,11 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<const Topology> topology_;
   Planner planner_;
   std::uint64_t splits_ = 0, created_ = 0;
+  mutable std::mutex agreeing_;     // guards what follows
+  std::uint64_t agreements_ = 0;    // that are over
+  engine::Ranks lost_;              // as the last of them found
+  std::shared_ptr<Survey> survey_;  // of a shrink that is not over
+  std::optional<Error> left_out_;   // what ended this rank's part in them
   std::mutex plans_lock_;
   std::map<std::string, Plan, std::less<>> plans_;
 };

@@ -46,7 +46,7 @@ Entrance::Entrance(Side side, const Secret& secret, base::Descriptor socket, std
 
 /// Nothing once both have been said and are the same.
 std::optional<Entrance::State> Entrance::exchange_banners() {
-  if (!connected_ && tcp::reach_of(socket_.get()) == tcp::Reach::failed) return State::gone;
+  if (!connected_ && tcp::reach_of(socket_.get()) >= tcp::Reach::failed) return State::gone;
   const Banner mine;
   while (said_ < sizeof mine) {
     const char* rest = reinterpret_cast<const char*>(&mine) + said_;

@@ -20,6 +20,7 @@ enum class Word : std::uint8_t {
   credit,     ///< `size` more bytes of small messages may be on their way.
   beat,       ///< Nothing: its sender has had nothing else to say.
   invite,     ///< To the sender of a large message, before it is sent: `size` bytes are expected at `place`.
+  parted,     ///< The last: its sender has heard nothing for too long, and takes the other for lost.
 };
 
 inline constexpr std::uint32_t magic = 0x54545554;  // "TUTT"

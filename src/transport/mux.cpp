@@ -40,6 +40,10 @@ class Mux final : public Transport {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->connected(place) : far_->connected(peer);
   }
+  Fate fate(Peer peer) const override {
+    const Rank place = place_of(peer);
+    return place >= 0 ? near_->fate(place) : far_->fate(peer);
+  }
   void peer_lost(Peer peer) override {
     const Rank place = place_of(peer);
     place >= 0 ? near_->peer_lost(place) : far_->peer_lost(peer);

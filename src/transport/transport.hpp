@@ -68,6 +68,13 @@ struct Transfer {
   void* link = nullptr;
 };
 
+/// What is known of a peer.
+enum class Fate : std::uint8_t {
+  well,
+  silent,  ///< Nothing comes from it, and it may live.
+  ended,   ///< Its process is no more, says its system.
+};
+
 struct Capabilities {
   std::size_t eager = 0;     ///< Largest message that a send completes without its receiver.
   bool single_copy = false;  ///< Large messages move in one copy.
@@ -95,6 +102,8 @@ class Transport {
   virtual bool progress() = 0;
   /// Whether something sent to this peer goes without a connection being made first.
   virtual bool connected(Peer) const { return true; }
+  /// Where transfers with this peer end as `lost`: how that came. Of peers whose end somebody else sees: well.
+  virtual Fate fate(Peer) const { return Fate::well; }
   /// Every transfer with this peer, now and later, ends as `lost`.
   virtual void peer_lost(Peer peer) = 0;
   /// Drops unexpected messages of a group that is gone or broken.

@@ -2,6 +2,7 @@
 #include "transport/tcp/door.hpp"
 
 #include <algorithm>
+#include <cerrno>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -56,7 +57,10 @@ void Door::dial(Call& call, std::uint64_t now) {
     const Address address = call.left.back();
     call.left.pop_back();
     base::Descriptor socket = begin_call(address);
-    if (!socket) continue;
+    if (!socket) {
+      call.absent = call.absent && errno == ECONNREFUSED;
+      continue;
+    }
     events_.add(socket.get(), either_way);
     call.attempts.push_back({address, Greeting(identity_, std::move(socket), call.peer)});
     return;
@@ -136,7 +140,9 @@ bool Door::advance(Call& call, std::uint64_t now) {
   const auto failed = std::erase_if(call.attempts, [&](Attempt& one) {
     const Greeting::State state = one.greeting.advance();
     if (state == Greeting::State::again) call.again.push_back(one.address);
-    return state >= Greeting::State::refused;
+    if (state < Greeting::State::refused) return false;
+    call.absent = call.absent && (state == Greeting::State::absent || state == Greeting::State::again);
+    return true;
   });
   if (Greeting* const found = call.in({Greeting::State::found}); found != nullptr && call.chosen() == nullptr)
     found->answer();
@@ -162,7 +168,7 @@ bool Door::call_all(std::uint64_t now) {
     if (Greeting* const chosen = call.chosen())
       enter(*chosen);
     else if (!has_called(call.peer))
-      owner_.fail(call.peer);
+      owner_.fail(call.peer, call.absent && call.attempts.empty());
   }
   return !ended.empty();
 }

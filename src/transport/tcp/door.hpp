@@ -28,7 +28,8 @@ class Door {
   struct Owner {
     std::function<bool(Peer)> wants;                    ///< No connection with it stands, and it is not lost.
     std::function<void(Peer, base::Descriptor)> enter;  ///< A connection with it.
-    std::function<void(Peer)> fail;                     ///< It cannot be reached.
+    /// It cannot be reached; or nobody listens at any of its addresses, whose systems have answered.
+    std::function<void(Peer, bool absent)> fail;
   };
   Door(const Identity& identity, std::uint64_t patience, Owner owner);
   /// Listens there, too. Throws Error (system).
@@ -56,6 +57,7 @@ class Door {
     std::uint64_t deadline, dialled;
     std::vector<Attempt> attempts{};
     std::vector<Address> again{};  ///< When none is left.
+    bool absent = true;            ///< All that have failed say that nobody listens there.
 
     /// The first attempt that is in one of these states.
     Greeting* in(std::initializer_list<Greeting::State> states);

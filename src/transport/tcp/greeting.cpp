@@ -102,6 +102,7 @@ bool Greeting::step() {
 bool Greeting::take_line() {
   const Reach reach = reach_of(socket_.get());
   if (reach == Reach::failed) return end(State::gone);
+  if (reach == Reach::absent) return end(State::absent);
   if (reach == Reach::calling) return false;
   say(hello_);
   state_ = State::challenge;

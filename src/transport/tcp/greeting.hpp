@@ -30,6 +30,7 @@ class Greeting {
     refused,    ///< The other one is a stranger, or belongs to another job.
     again,      ///< Caller: he has hung up on whom he did not know; perhaps it took too long.
     gone,       ///< He has hung up, or cannot be reached.
+    absent,     ///< Caller: nobody listens there.
   };
 
   /// Calls this peer.

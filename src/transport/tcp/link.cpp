@@ -34,12 +34,17 @@ bool send_parts(int socket, std::span<iovec> parts, std::size_t& sent) {
 
 }  // namespace
 
+bool Link::failed() {
+  unanswered_ = unanswered_ || (errno != ECONNRESET && errno != EPIPE);
+  return false;
+}
+
 bool Link::put(const Header& header, std::span<const std::byte> bytes) {
   std::size_t sent = 0;
   if (idle() && is_open()) {
     std::array<iovec, 2> parts = {iovec{const_cast<Header*>(&header), sizeof header},
                                   iovec{const_cast<std::byte*>(bytes.data()), bytes.size()}};
-    if (!send_parts(socket_.get(), parts, sent)) return false;
+    if (!send_parts(socket_.get(), parts, sent)) return failed();
     written_ = written_ || sent > 0;
     if (sent == sizeof header + bytes.size()) return true;
   }
@@ -119,7 +124,7 @@ bool Link::send_queue() {
         parts[count++] = {const_cast<std::byte*>(packet->bytes) + of_bytes, packet->size - of_bytes};
     }
     std::size_t sent = 0;
-    if (!send_parts(socket_.get(), std::span(parts).first(count), sent)) return false;
+    if (!send_parts(socket_.get(), std::span(parts).first(count), sent)) return failed();
     if (sent == 0) return true;
     written_ = true;
     while (sent > 0) {
@@ -144,7 +149,9 @@ Link::Got Link::receive(std::span<std::byte> to, std::size_t& count) {
       return Got::some;
     }
     if (n < 0 && errno == EINTR) continue;
-    return n < 0 && errno == EAGAIN ? Got::nothing : Got::end;
+    if (n < 0 && errno == EAGAIN) return Got::nothing;
+    if (n < 0) failed();
+    return Got::end;
   }
 }
 

@@ -55,6 +55,8 @@ class Link {
   bool moved() { return std::exchange(moved_, false); }
   /// Something has left since this was last asked.
   bool has_written() { return std::exchange(written_, false); }
+  /// It has ended for want of answers, and not by the other end.
+  bool unanswered() const { return unanswered_; }
   /// Calls visit(transfer) for each whose bytes are still to leave, and forgets everything.
   template <class Visit>
   void close(Visit visit) {
@@ -85,6 +87,8 @@ class Link {
     Transfer* owner = nullptr;
   };
 
+  /// Notes why the system refused; false.
+  bool failed();
   bool cut();
   bool send_queue();
   enum class Got { some, nothing, end };
@@ -103,6 +107,7 @@ class Link {
   std::vector<std::byte> small_;  ///< of a small message that comes in parts
   bool more_ = false;             ///< Of the last large message another piece comes.
   bool moved_ = false, written_ = false;
+  bool unanswered_ = false;
 };
 
 }  // namespace tutti::transport::tcp

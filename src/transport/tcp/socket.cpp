@@ -140,7 +140,8 @@ base::Descriptor begin_call(const Address& address) {
 Reach reach_of(int socket) {
   int error = 0;
   socklen_t length = sizeof error;
-  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0 || error != 0) return Reach::failed;
+  if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return Reach::failed;
+  if (error != 0) return error == ECONNREFUSED ? Reach::absent : Reach::failed;
   sockaddr_storage peer{};
   length = sizeof peer;
   return getpeername(socket, reinterpret_cast<sockaddr*>(&peer), &length) == 0 ? Reach::through : Reach::calling;

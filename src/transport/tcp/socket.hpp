@@ -36,10 +36,10 @@ std::vector<Address> parse_all(std::string_view text);
 
 /// A listening socket; port 0 and an empty name are chosen by the kernel. Throws Error (system).
 base::Descriptor listen_at(const Address& address);
-/// A socket that is connecting, or connected; empty when it was refused at once.
+/// A socket that is connecting, or connected; empty when that failed at once, and errno says why.
 base::Descriptor begin_call(const Address& address);
-/// How far a call is.
-enum class Reach { calling, through, failed };
+/// How far a call is. absent: it has failed, since nobody listens there.
+enum class Reach { calling, through, failed, absent };
 Reach reach_of(int socket);
 /// The next caller; empty when there is none.
 base::Descriptor accept_from(int listener);

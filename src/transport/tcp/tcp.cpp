@@ -43,6 +43,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   int descriptor() const override { return events_.descriptor(); }
   void call(Peer peer) override;
   bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
+  Fate fate(Peer peer) const override;
   bool drained() const override;
   void drain(std::uint64_t nanoseconds) override;
   std::vector<Suspect> suspects() const override;
@@ -61,7 +62,8 @@ class Network final : public Tcp, private Hearer, private Channel {
     std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
     std::uint64_t owed = 0;          ///< What this one has taken and not told.
     bool called = false, full = false;
-    bool heard = false;  ///< since the last tick
+    bool heard = false;   ///< since the last tick
+    bool silent = false;  ///< It was lost, or has lost this one, for want of answers.
     Pulse pulse;
   };
   Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
@@ -114,7 +116,11 @@ Network::Network(Options options)
       door_(options_.identity, options_.patience,
             {.wants = [this](Peer peer) { return !rendezvous_.is_lost(peer) && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
-             .fail = [this](Peer peer) { broken_.push_back(peer); }}),
+             .fail =
+                 [this](Peer peer, bool absent) {
+                   line(peer).silent = !absent;
+                   broken_.push_back(peer);
+                 }}),
       lines_(static_cast<std::size_t>(options_.identity.size)),
       rendezvous_(*this, lines_.size()),
       buffer_(64 << 10) {
@@ -197,6 +203,7 @@ void Network::recv(Transfer& transfer) {
 
 bool Network::hear(Peer from, const Header& header, const std::byte* bytes) {
   if (header.word == Word::beat) return true;
+  if (header.word == Word::parted) line(from).silent = true;
   const std::uint64_t credit = header.word == Word::credit   ? header.size
                                : carries_credit(header.word) ? header.place
                                                              : 0;
@@ -326,6 +333,11 @@ bool Network::progress() {
   return moved;
 }
 
+Fate Network::fate(Peer peer) const {
+  if (peer == me_ || !rendezvous_.is_lost(peer)) return Fate::well;
+  return line(peer).silent || line(peer).link.unanswered() ? Fate::silent : Fate::ended;
+}
+
 void Network::look_for_dead() {
   ticked_ = base::now();
   for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
@@ -340,6 +352,9 @@ void Network::look_for_dead() {
         if (one.link.idle()) post(peer, header_of(Word::beat, {}), {});
         break;
       case Pulse::Finding::lost:
+        // It shall not take this end for that of the process, should it hear of it. Inside of a message it cannot.
+        one.silent = true;
+        if (one.link.idle()) post(peer, header_of(Word::parted, {}), {});
         broken_.push_back(peer);
         break;
     }

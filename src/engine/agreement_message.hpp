@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What members of an agreement write to each other, as bytes.
+#pragma once
+
+#include <compare>
+#include <cstddef>
+#include <cstdint>
+#include <optional>
+#include <span>
+#include <vector>
+
+#include "engine/agreement.hpp"
+
+namespace tutti::engine {
+
+/// Which agreement: of which group, and the how manieth of it.
+struct AgreementName {
+  std::uint64_t context = 0, number = 0;
+  auto operator<=>(const AgreementName&) const = default;
+};
+
+struct AgreementMessage {
+  AgreementName name;
+  Agreement::Message message;
+};
+
+std::vector<std::byte> pack(const AgreementMessage& said);
+/// Nothing when these bytes are none. All its sets are of one size, that of the sender's group.
+std::optional<AgreementMessage> unpack(std::span<const std::byte> bytes);
+
+}  // namespace tutti::engine
