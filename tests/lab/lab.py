@@ -306,6 +306,11 @@ class Lab:
                 return int(re.search(r"^NSpid:.*?(\d+)$", status, re.MULTILINE).group(1))
         return None
 
+    def process(self, number):
+        """The process that has this number in the lab, as this process counts; nothing when there is none."""
+        numbers = (int(place.name) for place in pathlib.Path("/proc").glob("[0-9]*"))
+        return next((pid for pid in numbers if self.number_inside(pid) == number), None)
+
     def signal(self, host, number):
         """To all that runs on a host."""
         for pid in self.processes(host):
@@ -319,10 +324,19 @@ class Lab:
     def thaw(self, host):
         self.signal(host, signal.SIGCONT)
 
-    def plug(self, host, state):
-        """Pulls a host's wire ("down"), or puts it back ("up")."""
+    def change_port(self, host, *words):
         switch = ["nsenter", "--target", str(self.first), *self.enter_user, "--net"]
-        call(*switch, "ip", "link", "set", f"h{host}", state)
+        call(*switch, "ip", "link", "set", f"h{host}", *words)
+
+    def plug(self, host, state):
+        """Pulls a host's wire ("down"), or puts it back ("up"): then it takes up to a second until packets pass."""
+        self.change_port(host, state)
+
+    def interrupt(self, host, seconds):
+        """No packet passes for so long. Unlike with a pulled wire, neither end is told."""
+        self.change_port(host, "nomaster")
+        time.sleep(seconds)
+        self.change_port(host, "master", "switch")
 
 
 # As a program

@@ -203,6 +203,32 @@ def test_a_wire_can_be_pulled():
         assert until(lambda: "refused" in lab.call(1, python(code, address(2))).stderr)
 
 
+def test_a_link_can_be_interrupted():
+    code = """
+        import socket, sys, time
+        connection = socket.create_connection((sys.argv[1], 5000), timeout=30)
+        connection.send(b"ready")
+        print("up", flush=True)
+        while True: connection.send(b"x"); time.sleep(0.01)
+    """
+    receive = """
+        import socket, sys, time
+        connection, _ = socket.create_server((sys.argv[1], 5000)).accept()
+        last, longest = time.monotonic(), 0
+        while longest < 0.5:
+            connection.recv(100)
+            longest, last = max(longest, time.monotonic() - last), time.monotonic()
+        print("went on", flush=True)
+    """
+    with Lab(hosts=2) as lab:
+        receiver = lab.popen(2, python(receive, address(2)), stdout=subprocess.PIPE, text=True)
+        assert until(lambda: "0A" in lab.call(2, ["cat", "/proc/net/tcp"]).stdout)
+        sender = lab.popen(1, python(code, address(2)), stdout=subprocess.PIPE, text=True)
+        assert sender.stdout.readline() == "up\n"
+        lab.interrupt(1, 0.6)
+        assert receiver.stdout.readline() == "went on\n"
+
+
 def alive(word):
     """Processes that have this word in their command line."""
     found = []

@@ -1,5 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of tests/launcher/probe.cpp over several hosts, started by hand: what each rank printed, and how it ended."""
+"""Jobs over several hosts, started by hand: what each rank printed, and how it ended. The program is
+tests/launcher/probe.cpp if nothing else is said."""
 
 import os
 import pathlib
@@ -22,8 +23,8 @@ PATIENCE = 60
 class Job:
     """Ranks on hosts of a lab; rank i is on places[i]."""
 
-    def __init__(self, lab, places, store="", secret=""):
-        self.lab, self.places = lab, places
+    def __init__(self, lab, places, store="", secret="", program=PROBE):
+        self.lab, self.places, self.program = lab, places, program
         self.store = store or f"tcp:{address(places[0])}:{PORT}"
         self.secret = secret or secrets.token_hex(16)
         self.running = {}
@@ -37,12 +38,17 @@ class Job:
         for process in self.running.values():
             process.communicate(timeout=PATIENCE)
 
-    def start(self, rank, *steps, **variables):
-        """One rank, with steps of the probe."""
+    def start(self, rank, *steps, stdout=subprocess.PIPE, **variables):
+        """One rank, with steps of the probe, or the program's own arguments."""
         told = {"TUTTI_RANK": rank, "TUTTI_SIZE": len(self.places), "TUTTI_STORE": self.store}
         told.update({"TUTTI_SECRET": self.secret, **variables})
-        command = ["env", *(f"{name}={value}" for name, value in told.items() if value is not None), PROBE, *steps]
-        pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE, "text": True}
+        command = [
+            "env",
+            *(f"{name}={value}" for name, value in told.items() if value is not None),
+            self.program,
+            *steps,
+        ]
+        pipes = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True}
         self.running[rank] = self.lab.popen(self.places[rank], command, **pipes)
         return self.running[rank]
 
