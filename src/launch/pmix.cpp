@@ -2,6 +2,8 @@
 // PMIx, whose library is opened at run time: what is declared here is the same in its versions 2 to 6.
 #include <dlfcn.h>
 #include <link.h>
+#include <poll.h>
+#include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <array>
@@ -9,6 +11,8 @@
 #include <cstdlib>
 #include <cstring>
 #include <fstream>
+#include <memory>
+#include <mutex>
 #include <sstream>
 #include <string_view>
 #include <utility>
@@ -42,14 +46,15 @@ static_assert(offsetof(Value, data) == 8);
 constexpr std::uint16_t is_string = 3, is_uint32 = 14;
 constexpr std::uint8_t for_all = 3;                 // PMIX_GLOBAL
 constexpr std::uint32_t any_rank = UINT32_MAX - 1;  // PMIX_RANK_WILDCARD
-constexpr int success = 0;
+constexpr int success = 0, done_already = -157;     // PMIX_OPERATION_SUCCEEDED: no callback comes
 
 struct Functions {
   int (*init)(Proc*, void*, std::size_t);
   int (*get)(const Proc*, const char*, const void*, std::size_t, Value**);
   int (*put)(std::uint8_t, const char*, Value*);
   int (*commit)();
-  int (*fence)(const Proc*, std::size_t, const void*, std::size_t);
+  int (*start_fence)(const Proc*, std::size_t, const void*, std::size_t, void (*)(int, void*), void*);
+  int (*start_get)(const Proc*, const char*, const void*, std::size_t, void (*)(int, Value*, void*), void*);
   int (*finalize)(const void*, std::size_t);
   const char* (*error_string)(int);
 };
@@ -112,11 +117,53 @@ Functions functions_of(void* handle) {
   find("PMIx_Get", made.get);
   find("PMIx_Put", made.put);
   find("PMIx_Commit", made.commit);
-  find("PMIx_Fence", made.fence);
+  find("PMIx_Fence_nb", made.start_fence);
+  find("PMIx_Get_nb", made.start_get);
   find("PMIx_Finalize", made.finalize);
   find("PMIx_Error_string", made.error_string);
   return made;
 }
+
+/// What the library says later, in a thread of its own. It belongs to both sides: this one may have given up by then.
+class Answer {
+ public:
+  /// For the library, which gives it back with its only call of `fence_over` or `got`.
+  static void* hand_out(const std::shared_ptr<Answer>& answer) {
+    return std::make_unique<std::shared_ptr<Answer>>(answer).release();
+  }
+  /// Of one that it will not call for.
+  static void take_back(void* handed) { const std::unique_ptr<Held> held(static_cast<Held*>(handed)); }
+  static void fence_over(int status, void* handed) { got(status, nullptr, handed); }
+  static void got(int status, Value* value, void* handed) {
+    const std::unique_ptr<Held> held(static_cast<Held*>(handed));
+    const bool text =
+        status == success && value != nullptr && value->type == is_string && value->data.string != nullptr;
+    (*held)->tell(status, text ? value->data.string : "");
+  }
+
+  struct Said {
+    int status = success;
+    std::string text;
+  };
+  /// Throws Error (timeout, interrupted, system).
+  Said await(Deadline& deadline) {
+    deadline.wait(told_.get(), POLLIN);
+    const std::scoped_lock lock(mutex_);
+    return said_;
+  }
+
+ private:
+  using Held = std::shared_ptr<Answer>;
+  void tell(int status, std::string text) {
+    const std::scoped_lock lock(mutex_);
+    said_ = {status, std::move(text)};
+    eventfd_write(told_.get(), 1);
+  }
+
+  std::mutex mutex_;
+  Said said_;
+  base::Descriptor told_{eventfd(0, EFD_CLOEXEC)};
+};
 
 class Pmix final : public Cluster {
  public:
@@ -139,7 +186,8 @@ class Pmix final : public Cluster {
   Pmix& operator=(const Pmix&) = delete;
 
   std::size_t longest() const override { return 4096; }
-  std::string share(const std::string& text, Deadline&) override {
+  std::string share(const std::string& text, Deadline& deadline) override {
+    deadline.await("the launcher or the other ranks (PMIx)");
     if (rank_ == 0) {
       Value value;
       value.type = is_string;
@@ -147,14 +195,31 @@ class Pmix final : public Cluster {
       check(pmix_.put(for_all, key, &value), "PMIx_Put");
       check(pmix_.commit(), "PMIx_Commit");
     }
-    check(pmix_.fence(nullptr, 0, nullptr, 0), "PMIx_Fence");
+    // The blocking forms of these wait for a rank that never comes, and nothing ends them.
+    await("PMIx_Fence_nb", deadline,
+          [this](void* answer) { return pmix_.start_fence(nullptr, 0, nullptr, 0, Answer::fence_over, answer); });
     if (rank_ == 0) return text;
     Proc first = self_;
     first.rank = 0;
-    return get(first, key, is_string).data.string;
+    return await("PMIx_Get_nb", deadline,
+                 [&](void* answer) { return pmix_.start_get(&first, key, nullptr, 0, Answer::got, answer); });
   }
 
  private:
+  /// What comes of an operation that start(answer) begins.
+  template <class Start>
+  std::string await(const char* what, Deadline& deadline, Start start) const {
+    const auto answer = std::make_shared<Answer>();
+    void* const handed = Answer::hand_out(answer);
+    const int begun = start(handed);
+    if (begun != success) Answer::take_back(handed);
+    if (begun == done_already) return {};
+    check(begun, what);
+    const Answer::Said said = answer->await(deadline);
+    check(said.status, what);
+    return said.text;
+  }
+
   /// What is got is a few bytes and stays: releasing it takes more of the library than we use.
   const Value& get(const Proc& whose, const char* name, std::uint16_t type) const {
     Value* value = nullptr;

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs over several hosts whose ranks are killed, stopped and cut off, by seed: nobody hangs, no result is wrong, nobody
+"""Jobs over several hosts whose ranks are killed, stopped and cut off, by seed: nobody hangs, no result is wrong, none
 is called lost who is there, and nothing is left behind.
 
 TUTTI_SEEDS=n plays n of them, TUTTI_BASE=n begins n further on, TUTTI_SEED=n plays that one alone."""

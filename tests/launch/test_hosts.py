@@ -188,6 +188,27 @@ def test_death_while_joining_ends_the_wait_of_all(lab, victim):
             assert job.end(rank)[0] != 0
 
 
+def test_a_host_that_is_cut_off_while_joining_ends_the_wait_of_all():
+    """Half a minute of silence does, on both sides of the cut. One job loses its store so, the other a rank."""
+    with (
+        Lab(hosts=4) as lab,
+        Job(lab, [1, 2, 3, 2, 4]) as storeless,
+        Job(lab, [4, 2, 1, 3, 2], f"tcp:{address(4)}:{PORT + 1}") as other,
+    ):
+        for job in (storeless, other):
+            for rank in range(4):
+                job.start(rank, "join")
+        until_they_wait(storeless, range(4))
+        until_they_wait(other, range(4))
+        lab.plug(1, "down")
+        assert "ended while it joined" in storeless.fail(0)
+        for rank in (1, 2, 3):
+            assert "rank 0, which serves the job's store" in storeless.fail(rank)
+        assert "rank 0, which serves the job's store" in other.fail(2)
+        for rank in (0, 1, 3):
+            assert "rank 2 (process " in (complaint := other.fail(rank)), complaint
+
+
 def test_death_of_members_is_told(lab):
     places = [1, 2, 3]
     with Job(lab, places) as job:

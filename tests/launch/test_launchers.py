@@ -5,6 +5,7 @@ import os
 import re
 import subprocess
 import sys
+import time
 
 import hosts
 import mpis
@@ -97,6 +98,16 @@ def test_a_rank_that_does_not_join(name):
     assert status != 0, out + err
     if kind_of(name) == "PMI-1":
         assert "the launcher or the other ranks (PMI-1) did not answer in the time given" in out + err
+
+
+@pytest.mark.parametrize("name", LAUNCHERS)
+def test_a_rank_that_joins_too_late(name):
+    """No launcher can know that it will not join: those who have given up say so, and end."""
+    start = time.monotonic()
+    status, out, err = run(mpis.get(name), 3, hosts.PROBE, "patience=2", "1/sleep=40", "join", "leave")
+    assert status != 0, out + err
+    assert f"the launcher or the other ranks ({kind_of(name)}) did not answer in the time given" in out + err
+    assert time.monotonic() - start < 30
 
 
 def test_by_hand_goes_before_a_launcher():
