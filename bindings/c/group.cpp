@@ -21,6 +21,14 @@ tutti_status tutti_world(tutti_group* group) {
   return give(group, [] { return world(); });
 }
 
+tutti_status tutti_from_mpi_at(const void* communicator, const char* abi, tutti_group* group) {
+  return give(group, [&] {
+    if (communicator == nullptr || abi == nullptr)
+      refuse("tutti_from_mpi_at: pass the address of an MPI communicator and the name of its ABI");
+    return detail::from_mpi(communicator, abi);
+  });
+}
+
 tutti_status tutti_group_free(tutti_group* group) {
   return guarded([&] {
     if (group == nullptr) refuse("tutti_group_free: pass the address of a tutti_group");

@@ -125,6 +125,7 @@ void define_group(nb::module_& module) {
   group.def_prop_ro("rank", &Group::rank, "This process's position.")
       .def_prop_ro("size", &Group::size, "The number of processes.")
       .def_prop_ro("name", &Group::name, "A name for messages.")
+      .def_prop_ro("transport", &Group::transport, "How its bytes travel.")
       .def_prop_ro("time_limit", &time_limit, "Seconds that a blocking call may take; None: no limit.")
       .def(
           "split",
@@ -164,6 +165,12 @@ void define_group(nb::module_& module) {
   define_plan_calls(group);
   module.def(
       "world", [] { return without_gil([] { return world(); }); }, "All processes of the job.");
+  module.def(
+      "from_mpi",
+      [](std::uintptr_t address) {
+        return without_gil([&] { return detail::from_mpi(reinterpret_cast<const void*>(address), ""); });
+      },
+      "address"_a, "The ranks of the MPI communicator at this address.");
 }
 
 void define_request(nb::module_& module) {

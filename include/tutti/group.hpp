@@ -42,6 +42,8 @@ class TUTTI_API Group {
   Rank size() const;
   /// A name for messages: "world", "world/split 2".
   std::string name() const;
+  /// How its bytes travel beside memory that is shared, for people: "shm", "shm and mpi (Open MPI 5.0.11)".
+  std::string transport() const;
   /// How long a blocking call may take (TUTTI_TIMEOUT); nothing: no limit.
   std::optional<Duration> time_limit() const;
 
@@ -491,6 +493,11 @@ class TUTTI_API Group {
 /// All processes of the job, from first use until the program ends. A program that was started alone is a world of one.
 /// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment.
 TUTTI_API Group world();
+
+namespace detail {
+/// from_mpi (mpi.hpp), without its MPI's types: of the communicator at this address in this ABI; "" for any.
+TUTTI_API Group from_mpi(const void* communicator, std::string_view abi);
+}  // namespace detail
 
 }  // namespace tutti
 

@@ -185,6 +185,9 @@ TUTTI_C_API const char* tutti_version(void);
 /* All processes of the job; a program that was started alone is a world of one. The first call finds the other
  * processes (communicates). Errors: TUTTI_USAGE for a wrong environment, TUTTI_SYSTEM, TUTTI_PEER_LOST. */
 TUTTI_C_API tutti_status tutti_world(tutti_group* group);
+/* tutti_from_mpi of tutti/mpi.h, without its MPI's types: of the MPI communicator at this address, in the ABI
+ * "openmpi", "mpich" or "standard"; "" for that of the MPI that is loaded. Collective. */
+TUTTI_C_API tutti_status tutti_from_mpi_at(const void* communicator, const char* abi, tutti_group* group);
 /* Gives a handle back and sets it to NULL; NULL is allowed. Its pending requests go on. Local. */
 TUTTI_C_API tutti_status tutti_group_free(tutti_group* group);
 /* This process's rank; -1 for NULL. Local. */

@@ -13,7 +13,7 @@ Start it with ``tutti run -n 4 python program.py``; started alone, it is a world
 from tutti import _core
 from tutti.errors import Error, Mismatch, PeerLost, Timeout
 from tutti.exchange import Exchange
-from tutti.group import Group, world
+from tutti.group import Group, from_mpi, world
 from tutti.neighbors import Graph, Grid, adjacent_graph, cartesian, dims_create, graph
 from tutti.operations import (
     BAND,
@@ -67,6 +67,7 @@ __all__ = [
     "check_plans",
     "dims_create",
     "draw_plans",
+    "from_mpi",
     "graph",
     "located",
     "op",

@@ -3,7 +3,9 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 from tutti import _core
 from tutti.collectives import Collectives
@@ -12,6 +14,9 @@ from tutti.objects import Objects
 from tutti.parts import Parts
 from tutti.plans import Plans
 from tutti.sums import Sums
+
+if TYPE_CHECKING:
+    from mpi4py import MPI
 
 
 class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
@@ -43,6 +48,11 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
     def name(self) -> str:
         """A name for messages: "world", "world/split 2"."""
         return self._handle.name
+
+    @property
+    def transport(self) -> str:
+        """How its bytes travel beside memory that is shared: "shm", "shm and mpi (Open MPI 5.0.11)"."""
+        return self._handle.transport
 
     def __repr__(self) -> str:
         """``<tutti.Group world, rank 0 of 4>``."""
@@ -95,3 +105,16 @@ def world() -> Group:
     The first call finds the other processes (communicates). Raises `Error` for a wrong environment.
     """
     return Group(_core.world())
+
+
+def from_mpi(communicator: MPI.Intracomm) -> Group:
+    """The ranks of an intracommunicator of mpi4py, in its order. Collective.
+
+    Shared memory on each host, the MPI's messages, in a communicator of Tutti's own, between hosts. The communicator
+    may be freed afterwards. Raises `Error` on all ranks for what fails on one, also for an intercommunicator and after
+    ``MPI.Finalize()``, which ends the group.
+    """
+    mpi = sys.modules.get("mpi4py.MPI")
+    if mpi is None or not isinstance(communicator, mpi.Comm):
+        raise TypeError(f"from_mpi takes a communicator of mpi4py, as MPI.COMM_WORLD is, not {communicator!r}")
+    return Group(_core.from_mpi(mpi._addressof(communicator)))

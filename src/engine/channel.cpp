@@ -26,21 +26,24 @@ std::vector<Rank> near_members(const Membership& who, const Setup& setup) {
   return near;
 }
 
-Channel::Channel(Engine& engine, Membership membership)
-    : engine_(engine), who_(std::move(membership)), near_(near_members(who_, engine.setup())) {
+Channel::Channel(std::shared_ptr<Engine> engine, Membership membership)
+    : keeps_engine_(std::move(engine)),
+      engine_(*keeps_engine_),
+      who_(std::move(membership)),
+      near_(near_members(who_, engine_.setup())) {
   if (who_.board != 0) {
     const auto rows = static_cast<int>(near_.size());
-    std::byte* memory = engine.segment().at(who_.board, host::Board::bytes(rows));
+    std::byte* memory = engine_.segment().at(who_.board, host::Board::bytes(rows));
     board_ = host::Board(memory, rows, row_of(rank()), who_.context);
     touched_ = 0;
     slots_ = Slots(static_cast<std::size_t>(host::slots(rows)));
   }
-  mask_.assign(static_cast<std::size_t>(engine.segment().size() - 1) / 64 + 1, 0);
+  mask_.assign(static_cast<std::size_t>(engine_.segment().size() - 1) / 64 + 1, 0);
   for (const Rank member : near_) {
     const Rank place = place_of(member);
     mask_[static_cast<std::size_t>(place) / 64] |= std::uint64_t{1} << (place % 64);
   }
-  if (spans_hosts()) notices_ = std::make_unique<Notices>(engine.transport(), engine.transport_lock(), who_.context);
+  if (spans_hosts()) notices_ = std::make_unique<Notices>(engine_.transport(), engine_.transport_lock(), who_.context);
 }
 
 Rank Channel::row_of(Rank member) const {

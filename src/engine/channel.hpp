@@ -44,7 +44,8 @@ std::vector<Rank> near_members(const Membership& who, const Setup& setup);
 
 class Channel : public std::enable_shared_from_this<Channel> {
  public:
-  Channel(Engine& engine, Membership membership);
+  /// Requests keep their channel, and the channel its engine.
+  Channel(std::shared_ptr<Engine> engine, Membership membership);
   ~Channel();
 
   Engine& engine() const { return engine_; }
@@ -103,6 +104,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void tell(std::vector<host::Wait>& waits, const std::vector<SlowOperation>& slow);
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
   void give_up(const Operation& operation);
+  /// Breaks the group with this error if operations are in flight.
+  void end(const std::shared_ptr<const Error>& error);
 
   /// Breaks the group, unless it is broken: members have agreed that this one is lost.
   void declare_lost(Rank member);
@@ -203,6 +206,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// A member's place in the segment; -1: it is on another host.
   Rank place_of(Rank member) const;
 
+  const std::shared_ptr<Engine> keeps_engine_;
   Engine& engine_;
   Membership who_;
   std::vector<Rank> near_;

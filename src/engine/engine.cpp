@@ -53,6 +53,17 @@ void Engine::leave() {
   if (transport_) transport_->drain(patience);
 }
 
+void Engine::end(const Error& error) {
+  if (forked() || ended_.load(std::memory_order_relaxed)) return;  // relaxed: one thread ends it
+  end_ = std::make_shared<const Error>(error);
+  ended_.store(true, std::memory_order_release);  // pairs with the acquire in check_process: end_ is there
+  {
+    const std::lock_guard lock(channels_lock_);
+    for (Channel* channel : channels_) channel->end(end_);
+  }
+  leave();
+}
+
 void Engine::stop_progress_thread() {
   const std::lock_guard lock(thread_lock_);
   if (!thread_.joinable()) return;
@@ -64,6 +75,7 @@ void Engine::stop_progress_thread() {
 }
 
 void Engine::check_process() const {
+  if (ended_.load(std::memory_order_acquire)) raise(*end_);  // pairs with the release in end
   if (!forked()) return;
   throw Error(Cause::usage, "this process is a fork of rank " + std::to_string(setup_.world_rank) +
                                 " and not a member of the job; call Tutti in the parent alone, or exec a new program");
@@ -150,6 +162,7 @@ std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operatio
 void Engine::start_progress_thread() {
   const std::lock_guard lock(thread_lock_);
   if (thread_.joinable()) return;
+  if (!no_thread_.empty()) throw Error(Cause::usage, no_thread_);
   try {
     thread_ = std::thread([this] { progress_loop(); });
   } catch (const std::system_error& error) {

@@ -73,6 +73,8 @@ class Engine {
 
   /// Starts the progress thread if it does not run. Throws Error (system).
   void start_progress_thread();
+  /// From now on there can be none: starting one throws Error (usage) with this text. Before the first start.
+  void forbid_progress_thread(std::string why) { no_thread_ = std::move(why); }
   /// Ends it if it runs.
   void stop_progress_thread();
   bool has_progress_thread() const { return threaded_.load(std::memory_order_relaxed); }
@@ -88,7 +90,11 @@ class Engine {
 
   /// Ends the progress thread, and sees to it that what was sent arrives.
   void leave();
-  /// Throws Error (usage) in a child of fork: the child is not a member of the job.
+  /// What this engine stands on goes away: breaks the groups that have operations in flight, leaves, and refuses every
+  /// later call with this error.
+  void end(const Error& error);
+  /// Throws Error (usage) in a child of fork: the child is not a member of the job. Throws what the engine was ended
+  /// with.
   void check_process() const;
   /// This is such a child: nothing of the engine may be touched, its locks may be held by threads of the parent.
   bool forked() const;
@@ -134,6 +140,9 @@ class Engine {
   std::atomic<bool> threaded_{false}, stop_{false};
   std::thread thread_;
   std::mutex thread_lock_;
+  std::string no_thread_;  // why there can be none
+  std::shared_ptr<const Error> end_;
+  std::atomic<bool> ended_{false};
   std::uint32_t process_ = 0;
 };
 

@@ -286,6 +286,15 @@ void Channel::give_up(const Operation& operation) {
   lock_.unlock();
 }
 
+void Channel::end(const std::shared_ptr<const Error>& error) {
+  lock_.lock();
+  const Operation* open = first_;
+  while (open != nullptr && open->finished()) open = open->next_;
+  if (!broken_ && open != nullptr) break_with(error, rank(), open->sequence());
+  settle();
+  lock_.unlock();
+}
+
 void Channel::broken_off(const Operation& operation, const char* why, Cause cause) {
   break_with(
       std::make_shared<const Error>(

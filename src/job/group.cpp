@@ -32,6 +32,7 @@ Call reproducibly(const Call& call) {
 Rank Group::rank() const { return of(member_).channel().rank(); }
 Rank Group::size() const { return of(member_).channel().size(); }
 std::string Group::name() const { return of(member_).who().name; }
+std::string Group::transport() const { return std::string(of(member_).runtime().engine().transport().name()); }
 
 std::optional<Duration> Group::time_limit() const {
   const std::uint64_t limit = of(member_).runtime().place().timeout;

@@ -36,8 +36,6 @@ Agreed agreed(const Runtime& runtime, const Membership& who) {
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
 constexpr std::int64_t no_board_needed = 0, no_board_possible = -1;
 
-constexpr char world_name[] = "world";
-
 }  // namespace
 
 std::string_view algorithm_name(std::int32_t algorithm) {
@@ -51,7 +49,8 @@ std::uint64_t world_context(std::uint64_t job) { return base::combine(job, 0x776
 
 Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
     : runtime_(std::move(runtime)),
-      channel_(std::make_shared<Channel>(runtime_->engine(), std::move(membership))),
+      channel_(std::make_shared<Channel>(std::shared_ptr<engine::Engine>(runtime_, &runtime_->engine()),
+                                         std::move(membership))),
       planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())) {}
 
 Channel::Start Member::prepare(const Call& call) {
@@ -266,12 +265,12 @@ void Member::agree_on_abilities(bool single_copy) {
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
 }
 
-host::Offset make_world_board(host::Segment& segment) {
+host::Offset make_world_board(host::Segment& segment, std::string_view name) {
   if (segment.size() == 1) return 0;
   const std::size_t bytes = host::Board::bytes(segment.size());
   const host::Offset board = segment.allocate(bytes);
   host::Board::format(segment.at(board, bytes), segment.size(), world_context(segment.header().job), segment.size(),
-                      world_name);
+                      name);
   return board;
 }
 
@@ -287,7 +286,7 @@ std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offse
   const std::vector<Rank>& hosts = runtime->place().hosts;
   Membership world;
   world.context = world_context(segment.header().job);
-  world.name = world_name;
+  world.name = runtime->place().name;
   world.rank = runtime->place().engine.world_rank;
   world.world.resize(hosts.empty() ? static_cast<std::size_t>(segment.size()) : hosts.size());
   std::iota(world.world.begin(), world.world.end(), 0);

@@ -21,15 +21,16 @@ Place place_of(const Process& process) {
   place.source = process.table;
   place.timeout = process.timeout;
   place.launcher = process.launcher;
+  place.name = process.name;
+  place.engine.ranks_on_host = process.ranks_on_host;
+  place.home = process.home;
   return place;
 }
 
 }  // namespace
 
-std::shared_ptr<Member> make_world_apart(const Process& process, int ranks_on_host,
-                                         std::unique_ptr<transport::Transport> transport) {
+std::shared_ptr<Member> make_world_apart(const Process& process, std::unique_ptr<transport::Transport> transport) {
   Place place = place_of(process);
-  place.engine.ranks_on_host = ranks_on_host;
   place.boards = false;
   const auto runtime = std::make_shared<Runtime>(std::move(place));
   runtime->engine().use(std::move(transport));
@@ -46,7 +47,7 @@ static std::unique_ptr<transport::Transport> near_transport(const Process& proce
   return transport::shm::connect(process.segment, engine.place(), std::move(options));
 }
 
-std::shared_ptr<Member> make_process_world(const Process& process, Far far) {
+std::shared_ptr<Member> make_process_world(const Process& process, Far far, host::Companion* companion) {
   const bool alone = process.segment->size() == 1 && far.transport == nullptr;
   Place place = place_of(process);
   place.engine.direct = alone;
@@ -56,10 +57,11 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far) {
   }
   const auto runtime = std::make_shared<Runtime>(std::move(place));
   engine::Engine& engine = runtime->engine();
+  if (companion != nullptr) engine.accompany(*companion);
   std::unique_ptr<transport::Transport> near = near_transport(process, engine);
   const bool single_copy = near == nullptr || near->capabilities().single_copy;
   if (far.transport != nullptr) {
-    engine.waiting().watch(far.descriptor);
+    if (far.descriptor >= 0) engine.waiting().watch(far.descriptor);
     engine.use(transport::mux(std::move(near), std::move(far.transport), engine.setup().places));
   } else {
     engine.use(alone ? transport::inproc::Network(1).transport(0) : std::move(near));

@@ -21,17 +21,21 @@
 
 namespace tutti::job {
 
+inline constexpr std::string_view world_name = "world";
+
 /// What a runtime is made from; the pieces differ between real processes and ranks inside one process.
 struct Place {
   engine::Setup engine;
   std::shared_ptr<const tune::Table> table;
-  std::string algorithms;     ///< Of TUTTI_ALGORITHMS, which go before the table; for `tutti info`.
-  tune::Source source;        ///< What the table is made from; for `tutti info`.
-  bool boards = true;         ///< Members of a group that share a host get a board.
-  std::vector<Rank> hosts{};  ///< Of each rank of the world; empty: all share one.
-  std::string launcher{};     ///< Who started the job, for `tutti info`.
-  bool single_copy = false;   ///< All ranks may read each other's exposed memory; agreed.
-  std::uint64_t timeout = 0;  ///< Nanoseconds that blocking calls may take; 0 = no limit.
+  std::string algorithms;                      ///< Of TUTTI_ALGORITHMS, which go before the table; for `tutti info`.
+  tune::Source source;                         ///< What the table is made from; for `tutti info`.
+  bool boards = true;                          ///< Members of a group that share a host get a board.
+  std::vector<Rank> hosts{};                   ///< Of each rank of the world; empty: all share one.
+  std::string launcher{};                      ///< Who started the job, for `tutti info`.
+  bool single_copy = false;                    ///< All ranks may read each other's exposed memory; agreed.
+  std::uint64_t timeout = 0;                   ///< Nanoseconds that blocking calls may take; 0 = no limit.
+  std::string name = std::string(world_name);  ///< Of the world, in messages.
+  std::shared_ptr<void> home{};                ///< What has to live, and to end, with the runtime.
 };
 
 class Runtime {
@@ -158,7 +162,7 @@ std::uint64_t world_context(std::uint64_t job);
 
 /// Memory for the board of the world's ranks on a host, made by one of them before the others ask for it; 0 where it is
 /// alone.
-host::Offset make_world_board(host::Segment& segment);
+host::Offset make_world_board(host::Segment& segment, std::string_view name = world_name);
 
 /// The world of this runtime; its ranks on this host have their board at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
@@ -179,20 +183,23 @@ struct Process {
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
   std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.
   std::string launcher{};                         ///< For `tutti info`.
+  std::string name = std::string(world_name);     ///< Agreed.
+  int ranks_on_host = 0;                          ///< That share the cores; 0: all of the segment.
+  std::shared_ptr<void> home{};                   ///< What has to live as long as the world, and to end with it.
 };
 
 /// The way to processes on other hosts.
 struct Far {
   std::unique_ptr<transport::Transport> transport;  ///< Its peers are ranks of the world.
-  int descriptor = -1;                              ///< Readable when there is something to progress.
+  int descriptor = -1;                              ///< Readable when there is something to progress; -1: none.
 };
 
 /// The world of a real process. Collective: all ranks of the job call it. `far` where they are on several hosts.
-std::shared_ptr<Member> make_process_world(const Process& process, Far far = {});
+/// `companion`, if any, is visited by those who wait.
+std::shared_ptr<Member> make_process_world(const Process& process, Far far = {}, host::Companion* companion = nullptr);
 
 /// A world of processes that share no memory: all that they say to each other goes through this transport. `segment` is
-/// this process's own; `ranks_on_host`: how many share the cores. Does not communicate.
-std::shared_ptr<Member> make_world_apart(const Process& process, int ranks_on_host,
-                                         std::unique_ptr<transport::Transport> transport);
+/// this process's own. Does not communicate.
+std::shared_ptr<Member> make_world_apart(const Process& process, std::unique_ptr<transport::Transport> transport);
 
 }  // namespace tutti::job

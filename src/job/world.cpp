@@ -2,7 +2,6 @@
 // The world of a real process: joins the job, agrees with the others, leaves when the program ends.
 #include <algorithm>
 #include <chrono>
-#include <cstdlib>
 #include <cstring>
 #include <mutex>
 #include <sstream>
@@ -13,6 +12,7 @@
 #include "job/machine.hpp"
 #include "job/offer.hpp"
 #include "job/runtime.hpp"
+#include "job/settings.hpp"
 #include "launch/member.hpp"
 #include "transport/interfaces.hpp"
 #include "transport/tcp/tcp.hpp"
@@ -21,35 +21,11 @@ namespace tutti {
 namespace job {
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
-/// Seconds, as in TUTTI_TIMEOUT=2.5; 0 when it is not set.
-std::uint64_t timeout_from_environment() {
-  const std::string text = variable("TUTTI_TIMEOUT");
-  if (text.empty()) return 0;
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (*end != '\0' || !(seconds > 0) || seconds > 1e9)
-    throw Error(Cause::usage, "TUTTI_TIMEOUT=" + text + " is not a number of seconds; write 2.5, or leave it out");
-  return static_cast<std::uint64_t>(seconds * 1e9);
-}
-
 /// How long finding the others may take.
 launch::Patience patience_from_environment() {
   launch::Patience patience;
   patience.timeout = std::chrono::nanoseconds(timeout_from_environment());
   return patience;
-}
-
-ProgressThread progress_from_environment() {
-  const std::string text = variable("TUTTI_PROGRESS_THREAD");
-  if (text.empty() || text == "off") return ProgressThread::off;
-  if (text == "auto") return ProgressThread::automatic;
-  if (text == "on") return ProgressThread::on;
-  throw Error(Cause::usage, "TUTTI_PROGRESS_THREAD=" + text + " means nothing; write off, auto or on");
 }
 
 /// Everything that lives as long as the process. Never destroyed: threads may outlive main.
@@ -63,28 +39,6 @@ struct World {
   void make();
   void leave();
 };
-
-/// A rank whose own environment says something else is told so.
-void compare(Rank rank, const Offer& mine, const Offer& theirs) {
-  const std::string who = "rank " + std::to_string(rank) + ": ";
-  if (theirs.algorithms != mine.algorithms && !mine.algorithms.empty())
-    base::log(who + "TUTTI_ALGORITHMS=" + mine.algorithms + " is not used; rank 0's \"" + theirs.algorithms +
-              "\" holds for all");
-  if (theirs.lines != mine.lines)
-    base::log(who + "the table of algorithms \"" + mine.table + "\" is not used; rank 0's \"" + theirs.table +
-              "\" holds for all");
-}
-
-/// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
-Offer own_offer(const tune::Source& source) {
-  Offer offer;
-  offer.algorithms = variable("TUTTI_ALGORITHMS");
-  tune::lines_of(offer.algorithms);
-  offer.lines = source.lines;
-  offer.table = source.name;
-  offer.progress = progress_from_environment();
-  return offer;
-}
 
 constexpr std::string_view offer_key = "tutti/world";
 std::string board_key(Rank host) { return "tutti/board/" + std::to_string(host); }

@@ -80,22 +80,34 @@ std::size_t size_of(MPI_Comm comm) {
 
 Carrier::Carrier(MPI_Comm over)
     : comm_(duplicate_of(over)),
+      name_("mpi (" + library_name() + ")"),
       capabilities_{eager, false, "messages between hosts are the MPI's"},
       rendezvous_(*this, size_of(over)) {}
 
 void Carrier::close() {
-  // Nobody waits for anything any more; the last words are heard until all ranks have sent theirs.
-  MPI_Request barrier = MPI_REQUEST_NULL;
-  for (int done = 0; done == 0;) {
-    take_messages();
-    end_packets();
-    if (packets_.empty() && barrier == MPI_REQUEST_NULL) real.Ibarrier(comm_, &barrier);
-    if (barrier != MPI_REQUEST_NULL) real.Test(&barrier, &done, MPI_STATUS_IGNORE);
+  while (!close_soon()) continue;
+}
+
+/// Nobody waits for anything any more, but words may be under way, and answers to them: the communicator is given back
+/// when all ranks together have twice counted the same numbers of words sent and heard, and both alike.
+bool Carrier::close_soon() {
+  if (comm_ == MPI_COMM_NULL) return true;
+  progress();
+  if (!packets_.empty() || !leaving_.empty()) return false;
+  if (counting_ == MPI_REQUEST_NULL) {
+    counted_ = mine_;
+    real.Iallreduce(MPI_IN_PLACE, &counted_, 2, MPI_INT64_T, MPI_SUM, comm_, &counting_);
   }
+  int done = 0;
+  real.Test(&counting_, &done, MPI_STATUS_IGNORE);
+  if (done == 0) return false;
+  if (const Traffic before = std::exchange(before_, counted_); counted_.sent != counted_.heard || counted_ != before)
+    return false;
   for (Coming& one : coming_)
     for (MPI_Request& request : one.requests) take_back(request);
   coming_.clear();
   real.Comm_free(&comm_);
+  return true;
 }
 
 void Carrier::post(Peer to, const Header& header, std::span<const std::byte> bytes) {
@@ -110,13 +122,19 @@ void Carrier::post(Peer to, const Header& header, std::span<const std::byte> byt
   real.Isend(packet.bytes.data(), static_cast<int>(packet.bytes.size()), MPI_BYTE, to, header_tag, comm_,
              &packet.request);
   packets_.push_back(std::move(packet));
+  ++mine_.sent;
 }
 
 void Carrier::send(Transfer& transfer) {
+  if (comm_ == MPI_COMM_NULL) {
+    transfer.state = State::lost;
+    return;
+  }
   rendezvous_.send(transfer, transfer.size <= eager && (packets_.size() < most_packets || transfer.size == 0));
 }
 
 bool Carrier::progress() {
+  if (comm_ == MPI_COMM_NULL) return false;
   bool moved = take_messages();
   moved = end_leaving() || moved;
   moved = end_coming() || moved;
@@ -133,6 +151,7 @@ bool Carrier::take_messages() {
     int size = 0;
     real.Get_count(&status, MPI_BYTE, &size);
     heard_.resize(static_cast<std::size_t>(size));
+    ++mine_.heard;
     if (real.Mrecv(heard_.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
       hear(status.MPI_SOURCE, heard_);
   }

@@ -7,6 +7,7 @@
 #include <cstdint>
 #include <optional>
 #include <span>
+#include <string>
 #include <vector>
 
 #include "abi.hpp"
@@ -20,10 +21,13 @@ class Carrier final : public transport::Transport, private transport::Channel {
   /// Collective: its messages go through a duplicate of this communicator, whose ranks are the peers. Throws Error
   /// (system).
   explicit Carrier(MPI_Comm over);
-  /// Collective, while the MPI works: nothing can be sent any more.
+  /// Collective, while the MPI works: nothing is sent any more.
   void close();
+  /// The same, without waiting: true when it is closed. Called by each rank until then.
+  bool close_soon();
 
-  std::string_view name() const override { return "mpi"; }
+  /// "mpi (Open MPI 5.0.11)"
+  std::string_view name() const override { return name_; }
   const transport::Capabilities& capabilities() const override { return capabilities_; }
   void send(transport::Transfer& transfer) override;
   void recv(transport::Transfer& transfer) override { rendezvous_.recv(transfer, false); }
@@ -59,6 +63,12 @@ class Carrier final : public transport::Transport, private transport::Channel {
   void over(std::uint64_t place, const transport::Pull& pull) override;
   void taken(transport::Peer, std::uint64_t) override {}
 
+  /// What all ranks together have sent and heard.
+  struct Traffic {
+    std::int64_t sent = 0, heard = 0;
+    bool operator==(const Traffic&) const = default;
+  };
+
   bool take_messages();
   void hear(transport::Peer from, const std::vector<std::byte>& packet);
   bool end_packets();
@@ -66,6 +76,7 @@ class Carrier final : public transport::Transport, private transport::Channel {
   bool end_coming();
 
   MPI_Comm comm_ = MPI_COMM_NULL;
+  std::string name_;
   transport::Capabilities capabilities_;
   transport::Rendezvous rendezvous_;
   std::vector<Packet> packets_;
@@ -73,6 +84,9 @@ class Carrier final : public transport::Transport, private transport::Channel {
   std::vector<Leaving> leaving_;
   std::vector<Coming> coming_;
   std::vector<std::byte> heard_;
+  Traffic mine_;                             ///< This rank's.
+  MPI_Request counting_ = MPI_REQUEST_NULL;  ///< Adds up everybody's, when the end has come.
+  Traffic counted_, before_;                 ///< What came of it, and the time before.
 };
 
 }  // namespace tutti::mpi

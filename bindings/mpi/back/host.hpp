@@ -10,6 +10,7 @@
 #include "abi.hpp"
 #include "host/waiting.hpp"
 #include "job/runtime.hpp"
+#include "ranks.hpp"
 
 namespace tutti::mpi {
 
@@ -43,19 +44,14 @@ class Host {
 
  private:
   Host() = default;
-  bool enter();
-  void find_neighbors();
   void share();
   void connect();
 
-  MPI_Comm comm_ = MPI_COMM_NULL;  ///< Of this host's ranks, ours alone.
+  std::unique_ptr<Ranks> here_;  ///< This host's.
   MPI_Group group_ = MPI_GROUP_NULL;
-  Rank rank_ = 0;
-  int size_ = 1;
   std::shared_ptr<host::Segment> segment_;
   std::shared_ptr<job::Member> member_;
   std::string why_;  ///< Why nothing is shared.
-  int job_size_ = 1;
   MPI_Group world_ = MPI_GROUP_NULL;
   std::shared_ptr<job::Member> apart_;
   Carrier* carrier_ = nullptr;  ///< Of `apart_`'s engine.

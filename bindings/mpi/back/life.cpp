@@ -7,6 +7,7 @@
 #include "base/log.hpp"
 #include "communicators.hpp"
 #include "datatypes.hpp"
+#include "finalize.hpp"
 #include "host.hpp"
 #include "real.hpp"
 #include "report.hpp"
@@ -36,20 +37,16 @@ void free_later() {
   all.types.clear();
 }
 
-/// MPI_Finalize begins with the attributes of MPI_COMM_SELF, while everything still works (MPI 4.1, 11.2.4).
-int end(MPI_Comm, int, void*, void*) {
+void end() {
   progress();
   if (report::wanted) report::print();
   free_later();
   Host::finish();
-  return MPI_SUCCESS;
 }
 
 void begin() {
   try {
-    int keyval = MPI_KEYVAL_INVALID;
-    real.Comm_create_keyval(MPI_COMM_NULL_COPY_FN, &end, &keyval, nullptr);
-    real.Comm_set_attr(MPI_COMM_SELF, keyval, nullptr);
+    at_finalize(&end);
     Host::start();
     prepared(MPI_COMM_WORLD);
   } catch (const std::exception& error) {

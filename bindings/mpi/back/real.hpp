@@ -19,7 +19,11 @@ struct Real {
 };
 extern Real real;
 
-/// Fills `real`; returns the name of a function that is missing although it must be there, or nothing.
-std::string find_real(Finder find);
+/// Fills `real`, once in a process; returns the name of a function that is missing although it must be there, or
+/// nothing.
+const std::string& find_real(Finder find);
+
+/// "Open MPI 5.0.11".
+std::string library_name();
 
 }  // namespace tutti::mpi

@@ -85,9 +85,9 @@ static const struct {
   const char* soname;
   const char* back;
 } abis[] = {
-    {"libmpi_abi.so.1", "libtutti-mpi-standard.so"}, {"libmpi_abi.so.0", "libtutti-mpi-standard.so"},
-    {"libmpi.so.40", "libtutti-mpi-openmpi.so"},     {"libmpi.so.12", "libtutti-mpi-mpich.so"},
-    {"libmpich.so.12", "libtutti-mpi-mpich.so"},
+#define TUTTI_MPI_ABI(soname, abi) {soname, "libtutti-mpi-" abi ".so"},
+#include "launch/mpi_abis.def"
+#undef TUTTI_MPI_ABI
 };
 
 /* Where Fortran's functions are, for each of them. */

@@ -1,0 +1,229 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// The world of the ranks of an MPI's communicator: shared memory on each host, the MPI's messages between hosts.
+#include "launch/communicator.hpp"
+
+#include <algorithm>
+#include <array>
+#include <cstdlib>
+#include <map>
+#include <mutex>
+#include <numeric>
+#include <utility>
+#include <vector>
+
+#include "base/log.hpp"
+#include "job/assembly.hpp"
+#include "job/machine.hpp"
+#include "job/runtime.hpp"
+#include "job/settings.hpp"
+#include "launch/secret.hpp"
+
+namespace tutti {
+namespace job {
+namespace {
+
+using launch::Communicator;
+using launch::MpiLibrary;
+
+/// The worlds made here: who waits in one moves the others on as well, for the ranks that they wait for may be waiting
+/// in another.
+struct Worlds {
+  std::mutex lock;
+  std::vector<std::weak_ptr<Runtime>> all;
+
+  void add(const std::shared_ptr<Runtime>& made) {
+    const std::lock_guard guard(lock);
+    std::erase_if(all, [](const auto& one) { return one.expired(); });
+    all.push_back(made);
+  }
+  /// The caller's, so that a world that ends meanwhile does so without the lock.
+  std::vector<std::shared_ptr<Runtime>> now() {
+    std::vector<std::shared_ptr<Runtime>> alive;
+    const std::lock_guard guard(lock);
+    for (const auto& one : all)
+      if (auto runtime = one.lock()) alive.push_back(std::move(runtime));
+    return alive;
+  }
+};
+
+Worlds& worlds() {
+  static Worlds& made = *std::make_unique<Worlds>().release();  // kept for ever: groups may end after main
+  return made;
+}
+
+/// Visited by who waits: the MPI, and the other worlds.
+class Visits final : public host::Companion {
+ public:
+  explicit Visits(host::Companion& mpi) : mpi_(mpi) {}
+  void visit() noexcept override {
+    mpi_.visit();
+    Rank awaited = -1;
+    for (const auto& runtime : worlds().now()) runtime->engine().progress(awaited);
+  }
+  std::uint64_t longest_sleep(std::uint64_t waited) const override { return mpi_.longest_sleep(waited); }
+
+ private:
+  host::Companion& mpi_;
+};
+
+/// What ends with a world.
+class Home {
+ public:
+  Home(MpiLibrary& mpi, std::shared_ptr<host::Segment> segment, Rank place, bool far)
+      : mpi_(mpi), segment_(std::move(segment)), place_(place), visits_(mpi.companion(far)) {}
+  ~Home() {
+    if (end_ != 0) mpi_.forget(end_);
+    segment_->leave(place_);
+  }
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
+
+  host::Companion& companion() { return visits_; }
+  /// MPI_Finalize ends the world.
+  void end_with_mpi(const std::shared_ptr<Runtime>& runtime, const std::string& name) {
+    end_ = mpi_.at_finalize([weak = std::weak_ptr(runtime), name] {
+      if (const auto still = weak.lock())
+        still->engine().end(
+            Error(Cause::broken, "group " + name +
+                                     " was made from an MPI communicator, and MPI_Finalize has been called; "
+                                     "call it after the group's last operation"));
+    });
+  }
+
+ private:
+  MpiLibrary& mpi_;
+  std::shared_ptr<host::Segment> segment_;
+  Rank place_;
+  Visits visits_;
+  std::uint64_t end_ = 0;
+};
+
+/// What rank 0 tells all.
+struct News {
+  std::uint64_t job = 0;
+  std::array<char, 128> name{};
+};
+
+News agreed_news(Communicator& ranks) {
+  News news;
+  together(ranks, [&] {
+    if (ranks.rank() != 0) return;
+    news.job = launch::random_job();
+    const std::string name = ranks.name();
+    std::copy_n(name.begin(), std::min(name.size(), news.name.size() - 1), news.name.begin());
+  });
+  share(ranks, news);
+  news.name.back() = '\0';
+  return news;
+}
+
+/// Whose memory this rank is in, and everybody's host by number.
+struct Hosts {
+  std::shared_ptr<host::Segment> segment;
+  Rank place = 0;
+  host::Offset board = 0;
+  int cores = 1, ranks_here = 1;
+  std::vector<Rank> of{};  ///< Each rank; empty: all are on one.
+};
+
+/// Numbers hosts, each named by one of its ranks, by their lowest ranks.
+std::vector<Rank> numbered(const std::vector<std::int64_t>& names) {
+  std::map<std::int64_t, Rank> numbers;
+  std::vector<Rank> hosts;
+  for (const std::int64_t name : names)
+    hosts.push_back(numbers.try_emplace(name, static_cast<Rank>(numbers.size())).first->second);
+  return numbers.size() > 1 ? hosts : std::vector<Rank>();
+}
+
+Hosts find_hosts(Communicator& ranks, const News& news) {
+  const char* word = std::getenv("TUTTI_HOST");
+  const std::unique_ptr<Communicator> here = ranks.neighbors(word == nullptr ? "" : word);
+  expect(all_agree(ranks, here != nullptr), "split by hosts");
+  Hosts found;
+  found.place = here->rank();
+  found.ranks_here = here->size();
+  found.cores = shared_cores(*here);
+  std::int64_t name = ranks.rank();
+  if (found.ranks_here > 1) {
+    Memory memory = share_memory(*here, news.job);
+    found.segment = std::move(memory.segment);
+    if (found.segment != nullptr) {
+      found.board = shared_board(*here, *found.segment, news.name.data());
+      share(*here, name);
+    } else if (!memory.why.empty()) {
+      base::log("the ranks of this host share no memory, and send each other messages of the MPI: " + memory.why);
+    }
+  }
+  together(ranks, [&] {
+    if (found.segment != nullptr) return;
+    found.place = 0;
+    found.segment = host::Segment::create(1, news.job);
+    found.segment->enter(0);
+  });
+  std::vector<std::int64_t> names(static_cast<std::size_t>(ranks.size()));
+  expect(ranks.all(name, names), "gathering");
+  found.of = numbered(names);
+  return found;
+}
+
+Offer agreed_settings(Communicator& ranks, const tune::Source& source) {
+  Offer mine;
+  together(ranks, [&] { mine = own_offer(source); });
+  const Offer theirs = agreed_offer(ranks, mine);
+  compare(ranks.rank(), mine, theirs);
+  return theirs;
+}
+
+/// A thread of Tutti's own would call the MPI between hosts.
+constexpr std::string_view no_thread =
+    "a thread that moves operations on between hosts would call the MPI, which all ranks have to allow; start it with "
+    "MPI_Init_thread and MPI_THREAD_MULTIPLE, or wait without a descriptor and without TUTTI_PROGRESS_THREAD";
+
+std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
+  const News news = agreed_news(ranks);
+  Process process;
+  together(ranks, [&] { process.timeout = timeout_from_environment(); });
+  const Hosts hosts = find_hosts(ranks, news);
+  const bool far = !hosts.of.empty();
+  const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);
+  tune::Source source;
+  together(ranks, [&] { source = tune::find_table(this_machine(hosts.cores)); });
+  const Offer offer = agreed_settings(ranks, source);
+  process.segment = hosts.segment;
+  process.rank = ranks.rank();
+  process.board = hosts.board;
+  process.hosts = hosts.of;
+  process.cores = hosts.cores;
+  process.ranks_on_host = hosts.ranks_here;
+  process.algorithms = offer.algorithms;
+  process.table = {offer.lines, offer.table, source.why, source.trouble};
+  process.single_copy = single_copy_wanted();
+  process.progress = offer.progress;
+  process.launcher = mpi.name();
+  process.name = news.name.data();
+  process.home = home;
+  const bool threads = !far || all_agree(ranks, mpi.has_threads());
+  if (!threads && offer.progress != ProgressThread::off) throw Error(Cause::usage, std::string(no_thread));
+  Far carrier;
+  if (far) carrier.transport = ranks.messages();
+  expect(all_agree(ranks, !far || carrier.transport != nullptr), "duplication of a communicator");
+  auto world = make_process_world(process, std::move(carrier), &home->companion());
+  engine::Engine& engine = world->runtime().engine();
+  if (!threads) engine.forbid_progress_thread(std::string(no_thread));
+  home->end_with_mpi(world->shared_runtime(), process.name);
+  worlds().add(world->shared_runtime());
+  return world;
+}
+
+}  // namespace
+}  // namespace job
+
+Group detail::from_mpi(const void* communicator, std::string_view abi) {
+  launch::MpiLibrary& mpi = launch::loaded_mpi(abi);
+  std::string why;
+  const auto ranks = mpi.communicator(communicator, why);
+  if (ranks == nullptr) throw Error(Cause::usage, "a group cannot be made from this MPI communicator: " + why);
+  return Group(job::make_world_of(mpi, *ranks));
+}
+
+}  // namespace tutti

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "job/settings.hpp"
+
+#include <cstdlib>
+#include <string>
+
+#include "base/log.hpp"
+#include "tune/table.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::job {
+namespace {
+
+std::string variable(const char* name) {
+  const char* value = std::getenv(name);
+  return value == nullptr ? "" : value;
+}
+
+ProgressThread progress_from_environment() {
+  const std::string text = variable("TUTTI_PROGRESS_THREAD");
+  if (text.empty() || text == "off") return ProgressThread::off;
+  if (text == "auto") return ProgressThread::automatic;
+  if (text == "on") return ProgressThread::on;
+  throw Error(Cause::usage, "TUTTI_PROGRESS_THREAD=" + text + " means nothing; write off, auto or on");
+}
+
+}  // namespace
+
+std::uint64_t timeout_from_environment() {
+  const std::string text = variable("TUTTI_TIMEOUT");
+  if (text.empty()) return 0;
+  char* end = nullptr;
+  const double seconds = std::strtod(text.c_str(), &end);
+  if (*end != '\0' || !(seconds > 0) || seconds > 1e9)
+    throw Error(Cause::usage, "TUTTI_TIMEOUT=" + text + " is not a number of seconds; write 2.5, or leave it out");
+  return static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+Offer own_offer(const tune::Source& source) {
+  Offer offer;
+  offer.algorithms = variable("TUTTI_ALGORITHMS");
+  tune::lines_of(offer.algorithms);
+  offer.lines = source.lines;
+  offer.table = source.name;
+  offer.progress = progress_from_environment();
+  return offer;
+}
+
+void compare(Rank rank, const Offer& mine, const Offer& theirs) {
+  const std::string who = "rank " + std::to_string(rank) + ": ";
+  if (theirs.algorithms != mine.algorithms && !mine.algorithms.empty())
+    base::log(who + "TUTTI_ALGORITHMS=" + mine.algorithms + " is not used; rank 0's \"" + theirs.algorithms +
+              "\" holds for all");
+  if (theirs.lines != mine.lines)
+    base::log(who + "the table of algorithms \"" + mine.table + "\" is not used; rank 0's \"" + theirs.table +
+              "\" holds for all");
+}
+
+}  // namespace tutti::job
