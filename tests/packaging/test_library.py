@@ -56,12 +56,19 @@ def test_installs_every_public_header_and_no_other(prefix):
     assert installed == public
 
 
-def test_public_headers_stand_alone(prefix, tmp_path):
+@pytest.mark.parametrize("mpi", ["openmpi", "mpich"])
+def test_public_headers_stand_alone(build, prefix, tmp_path, mpi):
+    peers = re.search(r"^TUTTI_MPI_PEERS:PATH=(.*)$", (build / "CMakeCache.txt").read_text(), re.MULTILINE).group(1)
     for header in sorted((prefix / "include/tutti").iterdir()):
         compiler = ["gcc", "-std=c99", "-x", "c"] if header.suffix == ".h" else ["g++", "-std=c++20", "-x", "c++"]
         source = tmp_path / "only.txt"
         source.write_text(f"#include <tutti/{header.name}>\nint something;\n")
-        run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", f"-I{prefix}/include", source)
+        # Those of mpi* include the program's own mpi.h.
+        includes = [
+            f"-I{prefix}/include",
+            *(["-isystem", f"{peers}/{mpi}/include"] if header.name.startswith("mpi") else []),
+        ]
+        run(*compiler, "-Wall", "-Wextra", "-Wpedantic", "-Werror", "-fsyntax-only", *includes, source)
 
 
 def check_runs(prefix, program):
@@ -98,6 +105,15 @@ def test_outside_project_by_pkgconfig(prefix, library, tmp_path, compiler, sourc
     check_runs(prefix, program)
 
 
+def test_outside_mpi_program_by_pkgconfig(prefix, library, tmp_path):
+    """What knows the MPI is found beside the library."""
+    program = tmp_path / "outside_mpi"
+    flags = [*pkgconfig(library, "--cflags", "--libs"), f"-Wl,-rpath,{library.parent}"]
+    run("mpicxx.openmpi", "-std=c++20", OUTSIDE / "outside_mpi.cpp", "-o", program, *flags)
+    launcher = ("mpirun.openmpi", "--allow-run-as-root", "--oversubscribe", "-n", 3)
+    assert run(*launcher, program) == "the sum over 3 is 84\n"
+
+
 def test_outside_fortran_by_pkgconfig(prefix, library, tmp_path):
     program = tmp_path / "outside"
     home = pathlib.Path(pkgconfig(library, "--variable=fortran")[0])
@@ -114,8 +130,8 @@ def test_fortran_has_every_function_of_c(prefix):
     module = (prefix / "share/tutti/fortran/tutti.f90").read_text()
     in_fortran = set(re.findall(r'name="tutti_(?:fortran_)?(\w+)"', module))
     # error_message does what two of them do; status_name and type_size are of constants of Fortran's own; sections of
-    # arrays say themselves where they lie.
-    assert in_c - in_fortran == {"last_error", "last_error_peer", "status_name", "type_size", "laid_out"}
+    # arrays say themselves where they lie; from_mpi_at is part of mpi.h.
+    assert in_c - in_fortran == {"last_error", "last_error_peer", "status_name", "type_size", "laid_out", "from_mpi_at"}
     assert in_fortran - in_c == {"error_message", "in_place"}
 
 

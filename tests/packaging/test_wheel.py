@@ -39,6 +39,7 @@ def test_holds_the_package_and_no_sources(wheel):
     names = zipfile.ZipFile(wheel).namelist()
     assert "tutti/__init__.py" in names
     assert [name for name in names if re.match(r"tutti/lib/libtutti\.so\.", name)]
+    assert {f"tutti/lib/libtutti-mpi-{abi}.so" for abi in ("openmpi", "mpich", "standard")} < set(names)
     assert [name for name in names if name.endswith((".cpp", ".hpp", ".cmake", ".a"))] == []
 
 
