@@ -145,8 +145,10 @@ void Agreement::contribute(Rank to) {
 }
 
 void Agreement::coordinate() {
-  if (!std::exchange(calling_, true)) send_all(Word::call);
   if (!proposal_) {
+    // Who is still busy with something else learns from it that it waits in vain.
+    if (!std::exchange(calling_, true) || news_) send_all(Word::call);
+    news_ = false;
     if (!everybody([](const Said& said) { return said.contributed; })) return;
     proposal_ = together();
     of(me_).proposer = me_;

@@ -137,6 +137,17 @@ bool Agreements::serve() {
   return true;
 }
 
+std::optional<Rank> Agreements::lost_to_others(std::uint64_t context) {
+  const std::lock_guard lock(mutex_);
+  hear_all();
+  for (const Early& one : early_) {
+    const Ranks& lost = one.said.message.lost;
+    const auto first = std::ranges::find(lost, true);
+    if (one.said.name.context == context && first != lost.end()) return static_cast<Rank>(first - lost.begin());
+  }
+  return std::nullopt;
+}
+
 bool Agreements::hear_all() {
   std::vector<std::unique_ptr<Letter>> come;
   {

@@ -11,6 +11,7 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <vector>
 
 #include "engine/agreement_message.hpp"
@@ -38,6 +39,8 @@ class Agreements {
   Outcome join(const Membership& who, std::uint64_t number, const Opinion& mine, std::uint64_t until);
   /// Answers others; true when anything moved.
   bool serve();
+  /// A member that others say is lost, who are in an agreement of that group already, when this one has begun none.
+  std::optional<Rank> lost_to_others(std::uint64_t context);
 
  private:
   struct Session {

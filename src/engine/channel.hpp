@@ -178,6 +178,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// As another rank has found it broken: on this host, on another.
   void adopt_broken_board();
   void adopt_notice();
+  void adopt_agreement();
   void adopt(const Notice& found);
   void broken_off(const Operation& operation, const char* why, Cause cause);
   void break_with(std::shared_ptr<const Error> error, Rank whom, std::uint64_t sequence);

@@ -41,6 +41,7 @@ void Channel::look_at_alarm() {
   if (broken_) return;
   adopt_broken_board();
   adopt_notice();
+  adopt_agreement();
   for (const Rank other : near_) {
     // Acquire: pairs with the compare-exchange that declared the death.
     if (!broken_ && engine_.segment().process(place_of(other)).life.load(std::memory_order_acquire) == Life::dead)
@@ -73,6 +74,10 @@ void Channel::find_lost_blockers(Operation& operation) {
   };
   std::vector<Rank> lost;
   operation.blockers(lost);
+  if (spans_hosts()) {
+    const std::lock_guard lock(engine_.transport_lock());
+    for (const Rank other : lost) engine_.transport().call(who_.world[static_cast<std::size_t>(other)]);
+  }
   std::erase_if(lost, std::not_fn(gone));
   if (lost.empty()) return;
   {
@@ -325,6 +330,13 @@ void Channel::adopt_notice() {
   if (!found || !member(found->who) || !member(found->whom)) return;
   heard_ = true;
   adopt(*found);
+}
+
+/// Whoever was to send a notice may have died before it did.
+void Channel::adopt_agreement() {
+  if (!notices_ || broken_) return;
+  const std::optional<Rank> lost = engine_.agreements().lost_to_others(who_.context);
+  if (lost && *lost < size() && *lost != rank()) peer_lost(*lost, "is gone");
 }
 
 void Channel::adopt(const Notice& found) {

@@ -40,6 +40,10 @@ class Mux final : public Transport {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->connected(place) : far_->connected(peer);
   }
+  void call(Peer peer) override {
+    const Rank place = place_of(peer);
+    place >= 0 ? near_->call(place) : far_->call(peer);
+  }
   Fate fate(Peer peer) const override {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->fate(place) : far_->fate(peer);

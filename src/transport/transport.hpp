@@ -102,6 +102,8 @@ class Transport {
   virtual bool progress() = 0;
   /// Whether something sent to this peer goes without a connection being made first.
   virtual bool connected(Peer) const { return true; }
+  /// Makes the connection now, if there has to be one: who only receives would not learn that its peer is gone.
+  virtual void call(Peer) {}
   /// Where transfers with this peer end as `lost`: how that came. Of peers whose end somebody else sees: well.
   virtual Fate fate(Peer) const { return Fate::well; }
   /// Every transfer with this peer, now and later, ends as `lost`.
