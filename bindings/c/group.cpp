@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <iterator>
 #include <memory>
+#include <vector>
 
 #include "base/names.hpp"
 #include "c/guard.hpp"
@@ -73,6 +76,27 @@ tutti_status tutti_split_by_host(tutti_group group, int key, tutti_group* host) 
 
 tutti_status tutti_reproducible(tutti_group group, tutti_group* same) {
   return give(same, [&] { return handle_of(group).group.reproducible(); });
+}
+
+tutti_status tutti_agree(tutti_group group, int flag, int* all) {
+  return guarded([&] {
+    if (all == nullptr) refuse("tutti_agree: nowhere to put the answer; pass the address of an int");
+    *all = handle_of(group).group.agree(flag != 0) ? 1 : 0;
+  });
+}
+
+tutti_status tutti_shrink(tutti_group group, tutti_group* survivors) {
+  return give(survivors, [&] { return handle_of(group).group.shrink(); });
+}
+
+tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int32_t* count) {
+  return guarded([&] {
+    if (count == nullptr || capacity < 0 || (capacity > 0 && ranks == nullptr))
+      refuse("tutti_lost: the list of ranks or its length is NULL, or its capacity negative");
+    const std::vector<Rank> lost = handle_of(group).group.lost();
+    std::ranges::copy_n(lost.begin(), std::min<std::ptrdiff_t>(capacity, std::ssize(lost)), ranks);
+    *count = static_cast<int32_t>(lost.size());
+  });
 }
 
 tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm) {

@@ -151,6 +151,13 @@ void define_group(nb::module_& module) {
             return some(without_gil([&] { return self.subgroup(ranks); }));
           },
           "Collective; None for ranks that are not listed.")
+      .def(
+          "agree", [](const Group& self, bool flag) { return without_gil([&] { return self.agree(flag); }); },
+          "Whether all survivors say so.")
+      .def(
+          "shrink", [](const Group& self) { return some(without_gil([&] { return self.shrink(); })); },
+          "The survivors.")
+      .def_prop_ro("lost", &Group::lost, "The ranks found lost.")
       .def("reproducible", &Group::reproducible, "The same group with sums that are rounded once.")
       .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.")
       .def("start_sum", &start_sum, "Starts the sum of whole arrays.")

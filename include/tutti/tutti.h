@@ -213,6 +213,18 @@ TUTTI_C_API tutti_status tutti_split_by_host(tutti_group group, int key, tutti_g
  */
 TUTTI_C_API tutti_status tutti_reproducible(tutti_group group, tutti_group* same);
 
+/* What is left of a group (docs/faults.md): all its ranks call these, and those that are lost need not. They work on a
+ * broken group too. Errors: TUTTI_PEER_LOST when the others go on without this rank, TUTTI_TIMEOUT (call it again),
+ * TUTTI_MISMATCH.
+ *
+ * all: 1 when all survivors say `flag` (not 0), else 0; the same on all of them, also when ranks die meanwhile. */
+TUTTI_C_API tutti_status tutti_agree(tutti_group group, int flag, int* all);
+/* A new group of the survivors, in the same order; the same on all of them. */
+TUTTI_C_API tutti_status tutti_shrink(tutti_group group, tutti_group* survivors);
+/* The ranks that the last tutti_agree or tutti_shrink of the group found lost, ascending: as many as fit into the
+ * `capacity` of `ranks`, and how many there are. Local. */
+TUTTI_C_API tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int32_t* count);
+
 /* Later calls of one collective ("allreduce") through this handle use this algorithm ("ring",
  * "chain:segment=4096,radix=3", as `tutti plan list` names them); NULL or "": the table chooses again. Local.
  * Agreed: the choice. Errors: TUTTI_USAGE for a collective that does not exist (a wrong algorithm: at the call). */

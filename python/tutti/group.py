@@ -77,6 +77,22 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
         """
         return Group(self._handle.create([int(rank) for rank in ranks]))
 
+    def agree(self, flag: bool) -> bool:
+        """Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
+
+        All ranks of the group call it, and those that are lost need not. Works on a broken group too.
+        """
+        return self._handle.agree(bool(flag))
+
+    def shrink(self) -> Group:
+        """A new group of the survivors, in the same order; the same on all of them. Called like `agree`."""
+        return Group(self._handle.shrink())
+
+    @property
+    def lost(self) -> list[int]:
+        """The ranks that the last `agree` or `shrink` found lost: the same on all survivors."""
+        return self._handle.lost
+
     def reproducible(self) -> Group:
         """The same group, whose sums of floating-point and complex numbers are rounded once. Local.
 

@@ -211,6 +211,7 @@ void Job::rank_ended(Rank rank, const End& end) {
   self.error->drain();
   const std::string what = doing(rank);
   server_->ended(rank, self.pid);
+  well_ = well_ || end.code() == 0;
   if (end.code() == 0) return;
   const bool by_us = end.killed && ((phase_ == Phase::killed && end.number == SIGKILL) ||
                                     (phase_ >= Phase::asked && end.number == SIGTERM));
@@ -228,6 +229,7 @@ void Job::rank_ended(Rank rank, const End& end) {
 void Job::rank_failed(Rank rank, const End& end, const std::string& what) {
   child(rank).missed = false;
   report_missed();
+  if (options_.keep_going && end.killed && (running_ > 0 || well_)) return say(who(rank) + " " + end.text() + ", " + what);
   const bool for_lack_of_readers = output_.problem() != 0 && end.code() == 128 + SIGPIPE;
   if (for_lack_of_readers || rank == first_failed_) {
     // There is nothing to add.

@@ -114,6 +114,7 @@ class Job {
   bool timed_out_ = false, hurried_ = false, said_dumping_ = false, said_lost_ = false;
   int interrupts_ = 0, asked_ = 0;  // Ctrl-C seen; the last signal that asked the ranks to end
   int code_ = 0;                    // first failing status
+  bool well_ = false;               // one has ended with 0
   Rank first_failed_ = -1;
   std::vector<Rank> followers_, ended_by_us_;
 };

@@ -16,6 +16,7 @@ struct Options {
   bool bind = false;                     ///< Each rank to a core of its own.
   std::chrono::nanoseconds timeout{0};   ///< For the whole job; 0 = none.
   bool label = false;                    ///< "[rank] " before each line.
+  bool keep_going = false;               ///< A rank that a signal has killed does not end the others.
   std::vector<std::string> environment;  ///< "NAME=value", for all ranks.
   std::vector<std::string> command;      ///< The program and its arguments.
   IsWorld is_world = [](std::uint64_t, std::uint64_t) { return false; };

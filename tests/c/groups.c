@@ -14,6 +14,26 @@ static void check_works(tutti_group group, int32_t rank, int32_t size) {
   CHECK(sum == (int64_t)size * (size - 1) / 2);
 }
 
+/* Of a group that has lost nobody. */
+static void check_survivors(tutti_group world) {
+  const int32_t rank = tutti_rank(world), size = tutti_size(world);
+  int all = -1;
+  int32_t lost = -1;
+  tutti_group same;
+  CHECK_OK(tutti_agree(world, 7, &all));
+  CHECK(all == 1);
+  CHECK_OK(tutti_agree(world, rank != size - 1, &all));
+  CHECK(all == 0);
+  CHECK_OK(tutti_lost(world, NULL, 0, &lost));
+  CHECK(lost == 0);
+  CHECK_FAILS(TUTTI_USAGE, tutti_agree(world, 1, NULL));
+  CHECK_FAILS(TUTTI_USAGE, tutti_lost(world, NULL, 1, &lost));
+  CHECK_FAILS(TUTTI_USAGE, tutti_shrink(NULL, &same));
+  CHECK_OK(tutti_shrink(world, &same));
+  check_works(same, rank, size);
+  CHECK_OK(tutti_group_free(&same));
+}
+
 void check_groups(tutti_group world) {
   const int32_t rank = tutti_rank(world), size = tutti_size(world);
   const int32_t listed[] = {size - 1, 0};
@@ -45,6 +65,7 @@ void check_groups(tutti_group world) {
   else
     CHECK(list == NULL);
   CHECK_OK(tutti_group_free(&list));
+  check_survivors(world);
 }
 
 static void check_choice(tutti_group world) {

@@ -98,6 +98,22 @@ TEST_F(EndTest, OthersThatDoNotNoticeAreEnded) {
   EXPECT_TRUE(job.has_descendants(0));
 }
 
+TEST_F(EndTest, OthersGoOnWhereTheyShall) {
+  const auto killed = [](const std::vector<std::string>& steps) {
+    return tutti_run({"-n", "3", "--keep-going"}, probe(steps));
+  };
+  Running well(killed({"join", "1/kill=9", "await-death=1", "say=on", "leave"}));
+  EXPECT_EQ(well.wait(), 0);
+  expect_text(well, "tutti: rank 1 (process ");
+  EXPECT_EQ(well.output(), "on\non\n");
+  Running late(killed({"join", "1/sleep=0.5", "1/kill=9", "leave"}));
+  EXPECT_EQ(late.wait(), 0) << "the last to end";
+  Running failed(killed({"join", "1/kill=9", "await-death=1", "2/exit=5", "sleep=1000"}));
+  EXPECT_EQ(failed.wait(), 5) << "one that fails by itself ends all as usual";
+  Running none(killed({"join", "kill=9"}));
+  EXPECT_EQ(none.wait(), 128 + SIGKILL);
+}
+
 TEST_F(EndTest, OthersThatIgnoreSigtermAreKilled) {
   Running job(tutti_run({"-n", "2"}, probe({"ignore=" + std::to_string(SIGTERM), "1/exit=7", "sleep=1000"})));
   EXPECT_EQ(job.wait(), 7);

@@ -36,6 +36,17 @@ def test_the_time_limit_holds_for_blocking_calls():
     run(3, "limited.py", TUTTI_TIMEOUT="2")  # also for the start, which may be slow
 
 
+def test_survivors_go_on():
+    """Two of five die by SIGKILL, and the job ends well."""
+    words = command(5, "survivors.py")
+    done = subprocess.run(
+        [*words[:2], "--keep-going", *words[2:]], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert done.stdout == "3 of 5 go on, without [1, 4]\n"
+    assert "rank 1" in done.stderr and "rank 4" in done.stderr
+
+
 def test_survivors_learn_of_a_death():
     done = subprocess.run(command(3, "lost.py"), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 128 + signal.SIGKILL, done.stdout + done.stderr

@@ -28,7 +28,7 @@ struct Given {
   int ranks = 1;
   std::string bind = "none";
   double timeout = 0;
-  bool label = false;
+  bool label = false, keep_going = false;
   std::vector<std::string> environment, command;
 };
 
@@ -63,6 +63,7 @@ launcher::Options make_options(const Given& given) {
   options.bind = given.bind == "core";
   options.timeout = std::chrono::nanoseconds(static_cast<std::int64_t>(given.timeout * 1e9));
   options.label = given.label;
+  options.keep_going = given.keep_going;
   options.environment = given.environment;
   options.command = given.command;
   options.is_world = is_world;
@@ -88,6 +89,7 @@ Action add_run(CLI::App& program) {
       ->check(check_timeout, "")
       ->type_name("SECONDS");
   run->add_flag("--label", given->label, "Write \"[rank] \" before each line of output");
+  run->add_flag("--keep-going", given->keep_going, "When a signal kills a rank, let the others go on");
   run->add_option("--env", given->environment, "Set a variable in the environment of all ranks; may be repeated")
       ->check(check_environment, "")
       ->allow_extra_args(false)
