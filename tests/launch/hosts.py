@@ -46,7 +46,7 @@ class Job:
             "env",
             *(f"{name}={value}" for name, value in told.items() if value is not None),
             self.program,
-            *steps,
+            *map(str, steps),
         ]
         pipes = {"stdout": stdout, "stderr": subprocess.PIPE, "text": True}
         self.running[rank] = self.lab.popen(self.places[rank], command, **pipes)
