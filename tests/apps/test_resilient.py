@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The solver that goes on without the ranks that die finds the right answer."""
+
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
+
+
+def solve(ranks, *options):
+    words = [BUILD / "bin/tutti", "run", "-n", ranks, "--keep-going", "--timeout", 100]
+    words += [sys.executable, ROOT / "apps/resilient/solver.py", "-n", 96, *options]
+    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120, check=False)
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_two_of_eight_die(seed, tmp_path):
+    picture = tmp_path / "residual.svg"
+    done = solve(8, "--lose", 2, "--seed", seed, "--picture", picture)
+    assert done.returncode == 0, done.stdout + done.stderr
+    lost = re.search(r"without \[(\d), (\d)\] at the end", done.stdout)
+    assert lost, done.stdout + done.stderr
+    for rank in lost.groups():
+        assert f"rank {rank} (process" in done.stderr
+    assert "residual" in picture.read_text()
+
+
+def test_nobody_dies():
+    done = solve(3, "--every", 7)
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 3 ranks, without [] at the end" in done.stdout
