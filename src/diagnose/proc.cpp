@@ -38,26 +38,6 @@ std::vector<std::string> names_in(const std::string& path) {
 
 }  // namespace
 
-std::string proc(pid_t pid, const std::string& what) { return "/proc/" + std::to_string(pid) + "/" + what; }
-
-std::string read_link(const std::string& path) {
-  std::array<char, 4096> target;
-  const ssize_t length = readlink(path.c_str(), target.data(), target.size());
-  return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string();
-}
-
-std::string read_text(const std::string& path) {
-  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string text;
-  std::array<char, 16384> some;
-  while (file) {
-    const ssize_t got = read(file.get(), some.data(), some.size());
-    if (got <= 0) break;
-    text.append(some.data(), static_cast<std::size_t>(got));
-  }
-  return text;
-}
-
 std::vector<pid_t> all_processes() {
   std::vector<pid_t> found;
   for (const std::string& name : names_in("/proc")) {

@@ -9,15 +9,13 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/proc.hpp"
 
 namespace tutti::diagnose {
 
-/// "/proc/PID/what".
-std::string proc(pid_t pid, const std::string& what);
-/// Where a link points; empty when it cannot be read.
-std::string read_link(const std::string& path);
-/// A whole small file; empty when it cannot be read.
-std::string read_text(const std::string& path);
+using base::proc;
+using base::read_link;
+using base::read_text;
 
 /// All processes that are visible here, ascending.
 std::vector<pid_t> all_processes();

@@ -6,11 +6,13 @@
 #include <span>
 #include <utility>
 
+#include "base/json.hpp"
 #include "base/names.hpp"
-#include "diagnose/json.hpp"
 #include "diagnose/proc.hpp"
 
 namespace tutti::diagnose {
+
+namespace json = base::json;
 
 namespace {
 

@@ -8,7 +8,7 @@
 
 #include "diagnose/findings.hpp"
 #include "diagnose/jobs.hpp"
-#include "diagnose/sites.hpp"
+#include "symbols/sites.hpp"
 
 namespace tutti::diagnose {
 
@@ -36,7 +36,7 @@ class Report {
   std::uint64_t job_;
   pid_t launcher_;
   Situation situation_;
-  std::map<Rank, Sites> sites_;
+  std::map<Rank, symbols::Sites> sites_;
   std::vector<Finding> findings_;
 };
 

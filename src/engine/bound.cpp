@@ -82,8 +82,7 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
 
 }  // namespace
 
-Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const ExactCall* how,
-             std::span<const Rank> near)
+Bound::Bound(plan::Plan given, const Description& says, const Here& here, Layouts laid_out, const ExactCall* how)
     : plan(std::move(given)),
       description(says),
       signature(says.signature()),
@@ -98,7 +97,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   missing.resize(count);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
-  const Rows rows{near};
+  const Rows rows{here.near};
   const Rank row = rows(plan.rank);
   const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
@@ -132,7 +131,7 @@ Bound::Bound(plan::Plan given, const Description& says, Layouts laid_out, const 
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
-  plain = in_order && how == nullptr && !mailbox && says.op != Op::user;
+  plain = in_order && how == nullptr && !mailbox && says.op != Op::user && !here.recorded;
 }
 
 Bound::Areas Bound::find_areas(const Rows& rows) const {

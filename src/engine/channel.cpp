@@ -43,6 +43,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Membership membership)
     const Rank place = place_of(member);
     mask_[static_cast<std::size_t>(place) / 64] |= std::uint64_t{1} << (place % 64);
   }
+  if (engine_.setup().recorder != nullptr) track_ = make_track(*engine_.setup().recorder);
   if (spans_hosts()) notices_ = std::make_unique<Notices>(engine_.transport(), engine_.transport_lock(), who_.context);
 }
 
@@ -64,7 +65,7 @@ Channel::~Channel() {
     engine_.segment().free(who_.board, host::Board::bytes(board_.size()));
 }
 
-Operation* Channel::begin(const Start& start) {
+Operation* Channel::begin(const Start& start, trace::Form form) {
   check_usable();
   if (idle_.empty()) {
     operations_.push_back(std::make_unique<Operation>(*this));
@@ -97,6 +98,7 @@ Operation* Channel::begin(const Start& start) {
   // function of the user's does not come back. A plan's first message may be what does not match: its name is there
   // before.
   if (!start.bound->plain) {
+    if (track_) operation->note_start(*track_, form);
     if (start.reduction.function != nullptr || start.bound->description.kind == Kind::plan) record();
     if (start.mailbox != nullptr) operation->open(*start.mailbox);
   }
@@ -156,7 +158,7 @@ void Channel::list() {
 }
 
 Operation* Channel::start(Turn& turn, const Start& start) {
-  Operation* operation = begin(start);
+  Operation* operation = begin(start, trace::Form::request);
   hand_out(*operation, start);
   turn.end();
   if (engine_.has_progress_thread()) engine_.waiting().ring(engine_.place());
@@ -177,7 +179,7 @@ void Channel::stay(const Operation& operation) {
 }
 
 Operation* Channel::run(Turn& turn, const Start& start) {
-  Operation* operation = begin(start);
+  Operation* operation = begin(start, trace::Form::blocking);
   if (!operation->finished()) stay(*operation);
   if (operation->phase_.load(std::memory_order_relaxed) == Phase::done) {  // relaxed: this thread finished it
     first_ == last_ ? settle_alone(*operation) : settle();

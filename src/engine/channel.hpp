@@ -17,6 +17,7 @@
 #include "engine/operation.hpp"
 #include "engine/slots.hpp"
 #include "host/board.hpp"
+#include "trace/recorder.hpp"
 
 namespace tutti::engine {
 
@@ -130,7 +131,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
                 host::areas == plan::ring_length(plan::Ring::large));
 
   // All of these run under the lock.
-  Operation* begin(const Start& start);
+  Operation* begin(const Start& start, trace::Form form);
   void give_areas(Operation& operation);
   /// Of `touched_`: nothing is left to touch, or there is no board.
   static constexpr std::uint64_t all_touched = std::numeric_limits<std::uint64_t>::max();
@@ -200,6 +201,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::string call_text(std::uint64_t call, Count count, std::int32_t algorithm, const base::Label& label) const;
   void fence_readers();
 
+  std::unique_ptr<trace::Track> make_track(trace::Recorder& recorder) const;  // recording.cpp
+
   /// This rank's row.
   Rank row() const { return board_.rank(); }
   /// A member's row; -1: it is on another host.
@@ -233,9 +236,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t alarm_seen_ = 0;
   std::vector<std::byte> fetched_;
   std::shared_ptr<const Error> broken_;
-  std::unique_ptr<Notices> notices_;  // of a group over several hosts
-  bool heard_ = false;                // that it is broken, from another host, which tells all
-  std::uint64_t gone_since_ = 0;      // when it was seen first that a member on another host is gone
+  std::unique_ptr<Notices> notices_;     // of a group over several hosts
+  std::unique_ptr<trace::Track> track_;  // where what it does is noted; null: nowhere
+  bool heard_ = false;                   // that it is broken, from another host, which tells all
+  std::uint64_t gone_since_ = 0;         // when it was seen first that a member on another host is gone
 };
 
 }  // namespace tutti::engine

@@ -142,8 +142,11 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
 
 bool Engine::wait(Operation& operation, std::uint64_t until) {
   Operation* const one = &operation;
-  return wait_until(
+  const std::uint64_t since = setup_.recorder != nullptr ? base::ticks() : 0;
+  const bool finished = wait_until(
       {&one, 1}, [&] { return operation.finished(); }, until);
+  if (since != 0) operation.note_wait(*setup_.recorder, since);
+  return finished;
 }
 
 bool Engine::wait_for(const std::function<bool()>& done, std::uint64_t until) { return wait_until({}, done, until); }

@@ -17,6 +17,7 @@
 #include "engine/channel.hpp"
 #include "host/segment.hpp"
 #include "host/waiting.hpp"
+#include "trace/recorder.hpp"
 #include "transport/transport.hpp"
 
 namespace tutti::engine {
@@ -33,6 +34,7 @@ struct Setup {
   int ranks_on_host = 0;  ///< That share the cores; 0: all of the segment.
   /// Where each rank of the world is in the segment, -1 for those on other hosts. Empty: each at its own rank.
   std::vector<Rank> places{};
+  trace::Recorder* recorder = nullptr;  ///< Notes what this rank does; null: nobody does.
 
   /// A world rank's place in the segment; -1: it is on another host.
   Rank place_of(Rank world) const { return places.empty() ? world : places[static_cast<std::size_t>(world)]; }

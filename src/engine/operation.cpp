@@ -107,7 +107,7 @@ bool Operation::advance_otherwise() {
   }
   if (!bound_->in_order) return advance_steps() || moved;
   const Index before = at_;
-  if (run_in_order()) end();
+  if (noted_ != nullptr ? run_in_order_noted() : run_in_order()) end();
   return moved || at_ != before || finished();
 }
 
@@ -117,7 +117,7 @@ bool Operation::advance_steps() {
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !finished();) {
     const Index index = blocked_[i];
-    if (!poll(index)) {
+    if (!(noted_ != nullptr ? poll_noted(index) : poll(index))) {
       ++i;
       continue;
     }
@@ -136,7 +136,7 @@ bool Operation::run_ready() {
     const Index index = ready_.back();
     ready_.pop_back();
     moved = true;
-    if (run(index)) {
+    if (noted_ != nullptr ? poll_noted(index) : run(index)) {
       complete(index);
     } else if (!finished()) {
       blocked_.push_back(index);
@@ -182,6 +182,7 @@ void Operation::end() {
     mailbox_.reset();
   }
   if (bound_->exact) bound_->exact->end(scratch_.data(), exact_output_);
+  if (noted_ != nullptr) note_end(trace::Outcome::done);
   finish(Phase::done);
 }
 
@@ -207,6 +208,7 @@ void Operation::fail(std::shared_ptr<const Error> error) {
   error_ = std::move(error);
   if (mailbox_) mailbox_->withdraw();
   mailbox_.reset();
+  if (noted_ != nullptr) note_end(trace::Outcome::failed);
   finish(Phase::failed);
 }
 

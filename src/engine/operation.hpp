@@ -15,6 +15,7 @@
 #include "engine/slots.hpp"
 #include "host/board.hpp"
 #include "host/waits.hpp"
+#include "trace/recorder.hpp"
 #include "transport/transport.hpp"
 #include "tutti/error.hpp"
 
@@ -73,6 +74,8 @@ class Operation {
   /// Takes all its messages back: nobody touches its buffers through the transport any more.
   void withdraw();
   void fail(std::shared_ptr<const Error> error);
+  /// A thread of the program has waited for it since then. For an operation that was handed out.
+  void note_wait(trace::Recorder& recorder, std::uint64_t since) const;
   /// What it waits for, for readers from outside.
   host::Wait tell() const;
 
@@ -96,6 +99,13 @@ class Operation {
   /// As far as it goes in order; true at the end.
   bool run_in_order();
   void finish(Phase phase);
+  // What is noted down (recording.cpp).
+  void note_start(trace::Track& track, trace::Form form);
+  void note_end(trace::Outcome outcome);
+  void note_step(plan::Index index, std::uint64_t since);
+  /// As `poll`, and notes the step when it has waited or moved much.
+  bool poll_noted(plan::Index index);
+  bool run_in_order_noted();
   void open(std::shared_ptr<Mailbox> mailbox);
 
   [[gnu::noinline]] void make_room_for_areas() { areas_.resize(bound_->written.size()); }
@@ -177,6 +187,10 @@ class Operation {
   std::shared_ptr<const Error> error_;
   base::Descriptor event_;  // made by fileno
   std::atomic<bool> timed_out_{false};
+  // Of what is noted down: the call, and since when each step waits or moves (0: it does neither).
+  trace::Event* noted_ = nullptr;
+  trace::Track* track_ = nullptr;
+  std::vector<std::uint64_t> since_;
   std::shared_ptr<Mailbox> mailbox_;  // sparse_exchange's: the plan runs when it lets it
   std::shared_ptr<Channel> keep_;     // keeps the channel while a request is out
   Operation* previous_ = nullptr;     // the channel's list of operations in order

@@ -46,8 +46,7 @@ Request Member::start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, 
   says.kind = Kind::sparse_exchange;
   says.type = type;
   says.element = element;
-  const auto bound =
-      std::make_shared<const engine::Bound>(barrier->plan, says, engine::Layouts{}, nullptr, planner_.near());
+  const auto bound = std::make_shared<const engine::Bound>(barrier->plan, says, planner_.here());
   return Request(
       channel_->start(turn, {.bound = bound, .buffers = {}, .reduction = {}, .site = site, .mailbox = &mailbox}));
 }

@@ -30,7 +30,7 @@ std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
 
 Agreed agreed(const Runtime& runtime, const Membership& who) {
   return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
-          hosts_of(runtime, who)};
+          hosts_of(runtime, who), runtime.place().engine.recorder != nullptr};
 }
 
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
@@ -136,7 +136,7 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
     plan = plan::staged(plan, {.input = false, .output = true, .before = {held}});
     layouts.output = *mark.layout;
   }
-  const auto bound = std::make_shared<const engine::Bound>(std::move(plan), says, std::move(layouts));
+  const auto bound = std::make_shared<const engine::Bound>(std::move(plan), says, engine::Here{}, std::move(layouts));
   Channel::Turn turn(*channel_);
   return Request(channel_->start(turn, {.bound = bound,
                                         .buffers = {.output = data},

@@ -15,6 +15,7 @@ Place place_of(const Process& process) {
   place.engine.world_rank = process.rank;
   place.engine.cores = process.cores;
   place.engine.algorithm_name = &algorithm_name;
+  place.engine.recorder = process.recorder;
   place.table = std::make_shared<const tune::Table>(
       tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard()));
   place.algorithms = process.algorithms;

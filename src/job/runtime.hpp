@@ -186,6 +186,7 @@ struct Process {
   std::string name = std::string(world_name);     ///< Agreed.
   int ranks_on_host = 0;                          ///< That share the cores; 0: all of the segment.
   std::shared_ptr<void> home{};                   ///< What has to live as long as the world, and to end with it.
+  trace::Recorder* recorder = nullptr;            ///< Notes what this rank does; null: nobody does.
 };
 
 /// The way to processes on other hosts.

@@ -11,6 +11,7 @@
 #include "base/log.hpp"
 #include "job/machine.hpp"
 #include "job/offer.hpp"
+#include "job/recording.hpp"
 #include "job/runtime.hpp"
 #include "job/settings.hpp"
 #include "launch/member.hpp"
@@ -31,6 +32,7 @@ launch::Patience patience_from_environment() {
 /// Everything that lives as long as the process. Never destroyed: threads may outlive main.
 struct World {
   launch::Member place;
+  std::unique_ptr<Recording> recording;
   std::shared_ptr<Member> member;
   std::mutex lock;
   bool left = false;
@@ -128,12 +130,16 @@ void World::make() {
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
   process.progress = offer.progress;
+  recording = Recording::wanted(rank, hosts);
+  if (recording) process.recorder = &recording->recorder();
   member = make_process_world(process, spans_hosts ? listen(place) : Far());
+  if (recording) recording->begin(*member);
 }
 
 void World::leave() {
   const std::lock_guard guard(lock);
   if (std::exchange(left, true)) return;
+  if (member && recording && !member->runtime().engine().forked()) recording->end(*member);
   if (member) member->runtime().engine().leave();
   place.leave();
 }

@@ -8,7 +8,7 @@
 #include <cstring>
 #include <memory>
 
-#include "diagnose/json.hpp"
+#include "base/json.hpp"
 #include "diagnose/snapshot.hpp"
 #include "tutti/error.hpp"
 
@@ -193,6 +193,7 @@ TEST(Segments, RefusesWhatIsNone) {
 }
 
 TEST(Json, QuotesWhatMustBe) {
+  namespace json = base::json;
   EXPECT_EQ(json::quote("a \"b\" \\ \n\x01"), "\"a \\\"b\\\" \\\\ \\u000a\\u0001\"");
   EXPECT_EQ(json::Object().add("a", 1).add("b", true).maybe("c", false, 5).raw("d", "[]").text(),
             R"({"a": 1, "b": true, "c": null, "d": []})");

@@ -8,12 +8,12 @@
 #include <cstdlib>
 #include <cstring>
 
-#include "diagnose/elf.hpp"
-#include "diagnose/sites.hpp"
+#include "symbols/elf.hpp"
+#include "symbols/sites.hpp"
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  using namespace tutti::diagnose;
+  using namespace tutti::symbols;
   if (size < 8) return 0;
   std::uint64_t place = 0;
   std::memcpy(&place, data, sizeof place);

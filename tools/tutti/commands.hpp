@@ -21,5 +21,6 @@ Action add_bench(CLI::App& program);
 Action add_tune(CLI::App& program);
 Action add_explain(CLI::App& program);
 Action add_mpi(CLI::App& program);
+Action add_trace(CLI::App& program);
 
 }  // namespace tutti::command

@@ -59,6 +59,7 @@ int run(int count, char** arguments) {
       {"plan", tutti::command::add_plan(program)},       {"why", tutti::command::add_why(program)},
       {"bench", tutti::command::add_bench(program)},     {"tune", tutti::command::add_tune(program)},
       {"explain", tutti::command::add_explain(program)}, {"mpi", tutti::command::add_mpi(program)},
+      {"trace", tutti::command::add_trace(program)},
   };
   try {
     program.parse(count, arguments);

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstdio>
 #include <cstdlib>
+#include <filesystem>
 #include <memory>
 #include <string>
 
@@ -17,6 +18,7 @@
 #include "job/runtime.hpp"
 #include "launch/environment.hpp"
 #include "launcher/launcher.hpp"
+#include "trace/merge.hpp"
 
 namespace tutti::command {
 
@@ -30,6 +32,7 @@ struct Given {
   double timeout = 0;
   bool label = false, keep_going = false;
   std::vector<std::string> environment, command;
+  std::string trace;
 };
 
 struct WithUsage : CLI::Formatter {
@@ -70,6 +73,18 @@ launcher::Options make_options(const Given& given) {
   return options;
 }
 
+/// The ranks merge what they have recorded; those of a job that dies leave it to be merged here.
+int run_traced(const Given& given) {
+  const std::string file = std::filesystem::absolute(given.trace).string();
+  for (int rank = 0; rank < launch::most_ranks; ++rank)  // an earlier job's
+    if (std::error_code error; !std::filesystem::remove(trace::part_of(file, rank), error)) break;
+  launcher::Options options = make_options(given);
+  options.environment.push_back("TUTTI_TRACE=" + file);
+  const int status = launcher::run(options);
+  trace::merge_parts(file, job::algorithm_name);
+  return status;
+}
+
 }  // namespace
 
 Action add_run(CLI::App& program) {
@@ -90,6 +105,7 @@ Action add_run(CLI::App& program) {
       ->type_name("SECONDS");
   run->add_flag("--label", given->label, "Write \"[rank] \" before each line of output");
   run->add_flag("--keep-going", given->keep_going, "When a signal kills a rank, let the others go on");
+  run->add_option("--trace", given->trace, "Record what all ranks do, for tutti trace and Perfetto")->type_name("FILE");
   run->add_option("--env", given->environment, "Set a variable in the environment of all ranks; may be repeated")
       ->check(check_environment, "")
       ->allow_extra_args(false)
@@ -108,7 +124,7 @@ Action add_run(CLI::App& program) {
       std::fprintf(stderr, "tutti: run has no option %s; see tutti run --help\n", given->command.front().c_str());
       return exit_usage;
     }
-    return launcher::run(make_options(*given));
+    return given->trace.empty() ? launcher::run(make_options(*given)) : run_traced(*given);
   };
 }
 

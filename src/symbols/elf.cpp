@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnose/elf.hpp"
+#include "symbols/elf.hpp"
 
 #include <cxxabi.h>
 #include <elf.h>
@@ -13,7 +13,7 @@
 #include <memory>
 #include <span>
 
-namespace tutti::diagnose {
+namespace tutti::symbols {
 
 namespace {
 
@@ -109,4 +109,4 @@ std::string demangle(const std::string& name) {
   return status == 0 && readable ? readable.get() : name;
 }
 
-}  // namespace tutti::diagnose
+}  // namespace tutti::symbols

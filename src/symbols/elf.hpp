@@ -9,7 +9,7 @@
 
 #include "base/descriptor.hpp"
 
-namespace tutti::diagnose {
+namespace tutti::symbols {
 
 class Elf {
  public:
@@ -46,4 +46,4 @@ class Elf {
 /// C++ names as people write them; others as they are.
 std::string demangle(const std::string& name);
 
-}  // namespace tutti::diagnose
+}  // namespace tutti::symbols

@@ -6,7 +6,7 @@
 #include <string>
 #include <string_view>
 
-namespace tutti::diagnose::json {
+namespace tutti::base::json {
 
 std::string quote(std::string_view text);
 inline std::string value(std::string_view text) { return quote(text); }
@@ -43,4 +43,4 @@ class Object {
   std::string text_;
 };
 
-}  // namespace tutti::diagnose::json
+}  // namespace tutti::base::json

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnose/json.hpp"
+#include "base/json.hpp"
 
 #include <cstdio>
 
-namespace tutti::diagnose::json {
+namespace tutti::base::json {
 
 std::string quote(std::string_view text) {
   std::string quoted = "\"";
@@ -22,4 +22,4 @@ std::string quote(std::string_view text) {
   return quoted + '"';
 }
 
-}  // namespace tutti::diagnose::json
+}  // namespace tutti::base::json

@@ -11,9 +11,9 @@
 #include <string_view>
 #include <vector>
 
-#include "diagnose/elf.hpp"
+#include "symbols/elf.hpp"
 
-namespace tutti::diagnose {
+namespace tutti::symbols {
 
 /// A file that a process has mapped to run.
 struct Module {
@@ -28,6 +28,8 @@ class Sites {
  public:
   /// pid 0: a process that is not there any more; its addresses have no names.
   explicit Sites(pid_t pid);
+  /// The process is gone, or on another machine: its /proc/PID/maps, and files as they are here now.
+  explicit Sites(std::string_view maps) : pid_(0), modules_(parse_maps(maps)) {}
 
   /// "solver: step()+0x1c", "solver+0x11f3" where there are no symbols, "0x55d0…" where there is no file; empty for 0.
   std::string name(std::uint64_t address);
@@ -41,4 +43,4 @@ class Sites {
   std::map<std::string, std::unique_ptr<Elf>> files_;
 };
 
-}  // namespace tutti::diagnose
+}  // namespace tutti::symbols

@@ -10,9 +10,9 @@
 #include <string>
 
 #include "base/random.hpp"
-#include "diagnose/sites.hpp"
+#include "symbols/sites.hpp"
 
-namespace tutti::diagnose {
+namespace tutti::symbols {
 namespace {
 
 [[gnu::noinline]] std::uint64_t a_place_in_this_program() {
@@ -41,7 +41,7 @@ void ask(const Elf& elf) {
 TEST(Sites, NamesAFunctionOfThisProgram) {
   Sites sites(getpid());
   const std::string name = sites.name(a_place_in_this_program());
-  EXPECT_NE(name.find("test_diagnose_units: "), std::string::npos) << name;
+  EXPECT_NE(name.find("test_symbols_elf: "), std::string::npos) << name;
   EXPECT_NE(name.find("NamesAFunctionOfThisProgram"), std::string::npos) << name;
   EXPECT_NE(name.find("+0x"), std::string::npos) << name;
 }
@@ -93,4 +93,4 @@ TEST(Elf, SurvivesBrokenFiles) {
 }
 
 }  // namespace
-}  // namespace tutti::diagnose
+}  // namespace tutti::symbols

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-#include "diagnose/sites.hpp"
+#include "symbols/sites.hpp"
 
 #include <fcntl.h>
 
@@ -7,9 +7,13 @@
 #include <cinttypes>
 #include <cstdio>
 
-#include "diagnose/proc.hpp"
+#include "base/proc.hpp"
 
-namespace tutti::diagnose {
+namespace tutti::symbols {
+
+using base::proc;
+using base::read_link;
+using base::read_text;
 
 namespace {
 
@@ -65,7 +69,10 @@ const Elf& Sites::file_of(const Module& module) {
   std::unique_ptr<Elf>& file = files_[module.path];
   if (!file) {
     // The program itself can be read even after it was deleted; all else as the process's own root has it.
-    const std::string path = module.path == program_ ? proc(pid_, "exe") : proc(pid_, "root") + module.path;
+    const bool is_there = pid_ > 0;
+    const std::string path = !is_there                 ? module.path
+                             : module.path == program_ ? proc(pid_, "exe")
+                                                       : proc(pid_, "root") + module.path;
     file = std::make_unique<Elf>(base::Descriptor(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK)));
   }
   return *file;
@@ -86,4 +93,4 @@ std::string Sites::name(std::uint64_t address) {
   return hexadecimal(address);
 }
 
-}  // namespace tutti::diagnose
+}  // namespace tutti::symbols

@@ -1,0 +1,163 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "job/recording.hpp"
+
+#include <unistd.h>
+
+#include <algorithm>
+#include <chrono>
+#include <cstdlib>
+#include <exception>
+#include <filesystem>
+#include <numeric>
+#include <set>
+#include <sstream>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/proc.hpp"
+#include "job/clocks.hpp"
+#include "symbols/sites.hpp"
+#include "trace/merge.hpp"
+
+namespace tutti::job {
+namespace {
+
+/// How long a rank that ends waits for the others.
+constexpr std::chrono::seconds patience{10};
+
+trace::Recorder* of_process = nullptr;
+
+std::uint64_t capacity_from_environment() {
+  const char* const text = std::getenv("TUTTI_TRACE_EVENTS");
+  if (text == nullptr || *text == '\0') return trace::Recorder::Options().capacity;
+  char* end = nullptr;
+  const unsigned long long events = std::strtoull(text, &end, 10);
+  constexpr std::uint64_t most = std::uint64_t{1} << 30;
+  if (*end != '\0' || *text == '-' || events < trace::Recorder::block || events > most)
+    throw Error(Cause::usage, std::string("TUTTI_TRACE_EVENTS=") + text + " is no number of events from " +
+                                  std::to_string(trace::Recorder::block) + " to " + std::to_string(most));
+  return (events + trace::Recorder::block - 1) / trace::Recorder::block * trace::Recorder::block;
+}
+
+std::vector<Rank> leaders_of(const std::vector<Rank>& hosts) {
+  std::vector<Rank> leaders;
+  std::set<Rank> seen;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (seen.insert(hosts[rank]).second) leaders.push_back(static_cast<Rank>(rank));
+  return leaders;
+}
+
+/// Of /proc/self/maps, what can be run: it names the sites of a rank that dies.
+std::string modules() {
+  std::istringstream maps(base::read_text(base::proc(getpid(), "maps")));
+  std::string modules;
+  for (std::string line; std::getline(maps, line);)
+    if (line.find(" r-xp ") != line.npos && line.find('/') != line.npos) modules += line + "\n";
+  return modules;
+}
+
+}  // namespace
+
+trace::Recorder* recorder_of_process() { return of_process; }
+
+std::unique_ptr<Recording> Recording::wanted(Rank rank, const std::vector<Rank>& hosts) {
+  const char* const file = std::getenv("TUTTI_TRACE");
+  if (file == nullptr || *file == '\0') return nullptr;
+  // Absolute: a program may change its folder.
+  return std::unique_ptr<Recording>(
+      new Recording(std::filesystem::absolute(file).string(), rank, hosts, capacity_from_environment()));
+}
+
+Recording::Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity)
+    : file_(std::move(file)),
+      hosts_(std::move(hosts)),
+      leaders_(leaders_of(hosts_)),
+      recorder_({.path = trace::part_of(file_, rank),
+                 .rank = rank,
+                 .size = static_cast<int>(hosts_.size()),
+                 .host = hosts_[static_cast<std::size_t>(rank)],
+                 .capacity = capacity}) {
+  describe();
+  of_process = &recorder_;
+}
+
+void Recording::describe() {
+  std::string command = base::read_text(base::proc(getpid(), "cmdline"));
+  std::ranges::replace(command, '\0', ' ');
+  recorder_.note(trace::Word::command, 0, command);
+  recorder_.note(trace::Word::modules, 0, modules());
+}
+
+void Recording::synchronise(Member& world) {
+  if (leaders_.size() < 2 || !std::ranges::binary_search(leaders_, world.channel().rank())) return;
+  ClockMessages messages(world, leaders_, patience);
+  const std::vector<measure::Moment> moments =
+      measure::synchronise(messages, measure::monotonic(), measure::Scheme::tree);
+  if (moments.empty()) return;
+  const std::string_view text(reinterpret_cast<const char*>(moments.data()), moments.size() * sizeof(measure::Moment));
+  recorder_.note(trace::Word::moments, 0, text);
+}
+
+void Recording::begin(Member& world) { synchronise(world); }
+
+void Recording::name_sites() {
+  symbols::Sites sites(getpid());
+  std::set<std::uint64_t> named{0};
+  for (const trace::Event& event : recorder_.events())
+    if (event.site < trace::places && named.insert(event.site).second)
+      recorder_.note(trace::Word::site, event.site, sites.name(event.site));
+}
+
+/// Rank 0 reads the parts of its own host's ranks itself.
+void Recording::gather(Member& world) {
+  std::vector<Rank> all(hosts_.size());
+  std::iota(all.begin(), all.end(), 0);
+  ClockMessages messages(world, all, patience);
+  if (const Rank rank = messages.rank(); rank != 0) {
+    std::vector<std::byte> bytes;
+    if (hosts_[static_cast<std::size_t>(rank)] != hosts_[0]) bytes = trace::compact(recorder_.path());
+    const std::uint64_t length = bytes.size();
+    messages.send(0, std::as_bytes(std::span(&length, 1)));
+    if (length > 0) messages.send(0, bytes);
+    std::error_code error;
+    if (length > 0) std::filesystem::remove(recorder_.path(), error);
+    return;
+  }
+  std::vector<trace::Record> records{trace::read_record(recorder_.path())};
+  std::vector<std::string> read{recorder_.path()};
+  for (Rank rank = 1; rank < messages.size(); ++rank) {
+    std::uint64_t length = 0;
+    messages.recv(rank, std::as_writable_bytes(std::span(&length, 1)));
+    std::vector<std::byte> bytes(length);
+    if (length > 0) {
+      messages.recv(rank, bytes);
+      records.push_back(trace::parse(bytes));
+    } else {
+      read.push_back(trace::part_of(file_, rank));
+      records.push_back(trace::read_record(read.back()));
+    }
+  }
+  trace::write_timeline(file_, std::move(records), algorithm_name);
+  std::error_code error;
+  for (const std::string& path : read) std::filesystem::remove(path, error);
+}
+
+void Recording::end(Member& world) noexcept {
+  try {
+    name_sites();
+    synchronise(world);
+    recorder_.finish();
+    gather(world);
+  } catch (const std::exception& error) {
+    recorder_.finish();
+    try {
+      if (world.channel().rank() == 0)
+        base::log("the trace is in parts, beside " + file_ + ", which `tutti trace --merge " + file_ +
+                  "` puts together: " + error.what());
+    } catch (const std::exception&) {
+      // Without memory for a remark there is none.
+    }
+  }
+}
+
+}  // namespace tutti::job

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A job whose ranks note down what they do, from its start to the file that people look at.
+#pragma once
+
+#include <memory>
+#include <string>
+#include <vector>
+
+#include "job/runtime.hpp"
+#include "trace/recorder.hpp"
+
+namespace tutti::job {
+
+class Recording {
+ public:
+  /// What TUTTI_TRACE asks for: null when nothing. `hosts`: of each rank. Throws Error (usage, system).
+  static std::unique_ptr<Recording> wanted(Rank rank, const std::vector<Rank>& hosts);
+
+  trace::Recorder& recorder() { return recorder_; }
+
+  /// Collective: compares the clocks of hosts, when the world is made.
+  void begin(Member& world);
+  /// Collective, when the program ends: compares them again, brings together what the ranks have noted, and writes the
+  /// file. Ranks that do not come within `patience` leave their parts for `merge_parts`; one line says so.
+  void end(Member& world) noexcept;
+
+ private:
+  Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity);
+  void synchronise(Member& world);
+  void describe();
+  void name_sites();
+  void gather(Member& world);
+
+  std::string file_;
+  std::vector<Rank> hosts_;
+  std::vector<Rank> leaders_;  // the first rank of each host
+  trace::Recorder recorder_;
+};
+
+/// The recording of this process, for languages whose call sites have no addresses; null when there is none.
+trace::Recorder* recorder_of_process();
+
+}  // namespace tutti::job

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include <algorithm>
+#include <cmath>
+#include <fstream>
+#include <map>
+#include <nlohmann/json.hpp>
+
+#include "timeline/timeline.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::timeline {
+namespace {
+
+using nlohmann::json;
+
+constexpr int lanes = 64;  // of a rank's threads, as trace::write_timeline numbers them
+
+[[noreturn]] void refuse(const std::string& file, const std::string& why) {
+  throw Error(Cause::system, file + " is no trace of Tutti's: " + why + "; make one by tutti run --trace");
+}
+
+std::int64_t nanoseconds(const json& microseconds) { return std::llround(microseconds.get<double>() * 1000); }
+
+void read_head(const std::string& line, Timeline& timeline) {
+  const std::size_t end = line.rfind(", \"traceEvents\": [");
+  if (end == line.npos) throw std::runtime_error("its first line is another one");
+  const json about = json::parse(line.substr(0, end) + "}").at("otherData");
+  if (about.at("tutti") != 1) throw std::runtime_error("it is of another version");
+  timeline.ranks = about.at("ranks");
+  timeline.dropped = about.at("dropped");
+  timeline.clocks = about.at("clocks");
+  timeline.clock_error = about.at("clock_error_ns");
+  std::vector<bool> there(static_cast<std::size_t>(std::max(0, timeline.ranks)), false);
+  for (const json& one : about.at("of_ranks")) {
+    const Rank rank = one.at("rank");
+    there.at(static_cast<std::size_t>(rank)) = true;
+    if (!one.at("finished")) timeline.unfinished.push_back(rank);
+  }
+  for (std::size_t rank = 0; rank < there.size(); ++rank)
+    if (!there[rank]) timeline.missing.push_back(static_cast<Rank>(rank));
+}
+
+Slice slice_of(const json& event) {
+  const json& about = event.at("args");
+  Slice slice;
+  slice.begin = nanoseconds(event.at("ts"));
+  slice.end = slice.begin + nanoseconds(event.at("dur"));
+  slice.name = event.at("name");
+  slice.category = event.at("cat");
+  const int thread = event.at("tid");
+  slice.rank = thread / lanes;
+  slice.lane = thread % lanes;
+  slice.group = about.at("group");
+  slice.site = about.value("site", "");
+  slice.number = about.at("number");
+  slice.bytes = about.value("bytes", std::uint64_t{0});
+  slice.waiting = about.value("waiting_ns", std::int64_t{0});
+  slice.blocking = about.value("blocking", true);
+  slice.finished = !about.value("unfinished", false);
+  return slice;
+}
+
+void read_event(const json& event, Timeline& timeline, std::map<std::uint64_t, Arrow>& open) {
+  const std::string phase = event.at("ph");
+  if (phase == "X" && event.at("cat") != "phase") {
+    timeline.slices.push_back(slice_of(event));
+  } else if (phase == "s") {
+    open[event.at("id")] = {event.at("tid").get<int>() / lanes, 0, nanoseconds(event.at("ts")), 0};
+  } else if (phase == "f") {
+    const auto begun = open.find(event.at("id"));
+    if (begun == open.end()) return;
+    begun->second.to = event.at("tid").get<int>() / lanes;
+    begun->second.end = nanoseconds(event.at("ts"));
+    timeline.arrows.push_back(begun->second);
+    open.erase(begun);
+  }
+}
+
+}  // namespace
+
+std::int64_t Timeline::length() const {
+  std::int64_t end = 0;
+  for (const Slice& slice : slices) end = std::max(end, slice.end);
+  return end;
+}
+
+Timeline read(const std::string& path) {
+  std::ifstream file(path);
+  std::string line;
+  if (!file || !std::getline(file, line)) refuse(path, "it cannot be read");
+  Timeline timeline;
+  std::map<std::uint64_t, Arrow> open;
+  int number = 1;
+  try {
+    read_head(line, timeline);
+    for (++number; std::getline(file, line) && line != "]}"; ++number) {
+      if (!line.empty() && line.back() == ',') line.pop_back();
+      read_event(json::parse(line), timeline, open);
+    }
+  } catch (const std::exception& error) {
+    refuse(path, "line " + std::to_string(number) + ": " + error.what());
+  }
+  if (line != "]}") refuse(path, "its end is missing");
+  std::ranges::stable_sort(timeline.slices, {}, &Slice::begin);
+  return timeline;
+}
+
+}  // namespace tutti::timeline

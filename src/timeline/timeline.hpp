@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// A trace file that Tutti has written, read back for summaries and pictures.
+#pragma once
+
+#include <cstdint>
+#include <string>
+#include <vector>
+
+#include "tutti/types.hpp"
+
+namespace tutti::timeline {
+
+/// What a rank did. Times are nanoseconds since the first that any rank did.
+struct Slice {
+  std::int64_t begin = 0, end = 0;
+  std::string name, category;  ///< "allreduce", "collective"
+  Rank rank = 0;               ///< Of the world.
+  int lane = 0;                ///< 0: the rank's own thread; 1 and more: beside it, what overlaps.
+  std::string group, site;
+  std::uint64_t number = 0, bytes = 0;
+  std::int64_t waiting = 0;
+  bool blocking = true, finished = true;
+
+  std::int64_t length() const { return end - begin; }
+};
+
+/// A message, from its send to its end.
+struct Arrow {
+  Rank from = 0, to = 0;
+  std::int64_t begin = 0, end = 0;
+};
+
+struct Timeline {
+  int ranks = 0;
+  std::uint64_t dropped = 0;
+  std::string clocks;
+  std::int64_t clock_error = 0;
+  std::vector<Rank> unfinished;  ///< Ranks that died before they could end their records.
+  std::vector<Rank> missing;     ///< Ranks of which there is none.
+  std::vector<Slice> slices;     ///< By their begin.
+  std::vector<Arrow> arrows;
+
+  std::int64_t length() const;
+};
+
+/// Throws Error (system) for a file that cannot be read or is none of ours.
+Timeline read(const std::string& file);
+
+/// What people look for first: who came late, the skew of each collective, what ranks wait and move, the costliest
+/// calls.
+std::string summary(const Timeline& timeline);
+/// One lane a rank, time from left to right: an SVG.
+std::string draw(const Timeline& timeline);
+
+}  // namespace tutti::timeline

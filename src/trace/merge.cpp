@@ -1,0 +1,316 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/merge.hpp"
+
+#include <algorithm>
+#include <cstdio>
+#include <deque>
+#include <filesystem>
+#include <fstream>
+#include <set>
+#include <utility>
+
+#include "base/json.hpp"
+#include "plan/text.hpp"
+#include "trace/story.hpp"
+#include "tutti/call.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::trace {
+namespace {
+
+using base::json::Object;
+
+/// Threads of a host: each rank's own, and one more for each depth at which things overlap without being nested.
+constexpr int lanes = 64;
+
+class Writer {
+ public:
+  explicit Writer(const std::string& file) : path_(file), out_(file) {}
+
+  void begin(const Object& about) {
+    out_ << "{\"displayTimeUnit\": \"ns\", \"otherData\": " << about.text() << ", \"traceEvents\": [";
+  }
+  void line(const Object& event) { out_ << (std::exchange(first_, false) ? "\n" : ",\n") << event.text(); }
+  void end() {
+    out_ << "\n]}\n" << std::flush;
+    if (!out_) throw Error(Cause::system, "cannot write the trace " + path_ + "; see whether its folder has room");
+  }
+
+ private:
+  std::string path_;
+  std::ofstream out_;
+  bool first_ = true;
+};
+
+/// Microseconds, as the format has them.
+std::string micro(std::int64_t nanoseconds) {
+  char text[40];
+  std::snprintf(text, sizeof text, "%lld.%03d", static_cast<long long>(nanoseconds / 1000),
+                static_cast<int>(nanoseconds % 1000));
+  return text;
+}
+
+/// Where an event stands, and when it began.
+Object event(const char* phase, int process, int thread, std::int64_t begin) {
+  Object object;
+  object.add("ph", std::string_view(phase)).add("pid", process).add("tid", thread).raw("ts", micro(begin));
+  return object;
+}
+
+void name(Writer& writer, const char* what, int process, int thread, const std::string& text, int order) {
+  const auto one = [&](const std::string& kind, const Object& about) {
+    Object object;
+    object.add("ph", std::string_view("M")).add("pid", process).add("tid", thread).add("name", std::string_view(kind));
+    writer.line(object.raw("args", about.text()));
+  };
+  one(std::string(what) + "_name", Object().add("name", std::string_view(text)));
+  one(std::string(what) + "_sort_index", Object().add("sort_index", order));
+}
+
+/// The threads on which slices lie: each on the first where it is apart from all others, or inside of one.
+class Lanes {
+ public:
+  int place(std::int64_t begin, std::int64_t end) {
+    for (std::size_t lane = 0;; ++lane) {
+      if (lane == open_.size()) open_.emplace_back();
+      std::vector<std::int64_t>& ends = open_[lane];
+      while (!ends.empty() && ends.back() <= begin) ends.pop_back();
+      if (ends.empty() || end <= ends.back() || lane + 1 == lanes) {
+        ends.push_back(end);
+        return static_cast<int>(lane);
+      }
+    }
+  }
+  std::size_t count() const { return open_.size(); }
+
+ private:
+  std::vector<std::vector<std::int64_t>> open_;
+};
+
+std::string_view kind_name(std::uint8_t kind) { return name_of(static_cast<Kind>(kind)); }
+
+bool is_rooted(Kind kind) {
+  return kind == Kind::bcast || kind == Kind::reduce || kind == Kind::gather || kind == Kind::gatherv ||
+         kind == Kind::scatter || kind == Kind::scatterv;
+}
+
+std::string verb_name(const Event& event) {
+  const auto last = static_cast<std::uint8_t>(plan::Verb::release);
+  return event.kind <= last ? std::string(plan::word(static_cast<plan::Verb>(event.kind))) : "unknown";
+}
+
+std::string title(const Slice& slice) {
+  const Event& event = *slice.event;
+  const std::string peer = event.peer >= 0 ? " " + std::to_string(event.peer) : event.what == What::step ? " all" : "";
+  switch (event.what) {
+    case What::call:
+      return (event.form == Form::request ? "i" : "") + std::string(kind_name(event.kind));
+    case What::wait:
+      return "wait";
+    case What::message:
+      return verb_name(event) + peer;
+    case What::step: {
+      const auto verb = static_cast<plan::Verb>(event.kind);
+      const bool alone = verb == plan::Verb::copy || verb == plan::Verb::reduce || verb == plan::Verb::publish ||
+                         verb == plan::Verb::release;
+      return verb_name(event) + (alone ? "" : peer);
+    }
+    case What::none:
+      break;
+  }
+  return "unknown";
+}
+
+std::string category(What what) {
+  switch (what) {
+    case What::call:
+      return "collective";
+    case What::message:
+      return "message";
+    case What::step:
+      return "step";
+    case What::wait:
+      return "wait";
+    case What::none:
+      break;
+  }
+  return "unknown";
+}
+
+Object details(const Slice& slice, std::string_view (*algorithm)(std::int32_t)) {
+  const Event& event = *slice.event;
+  Object about;
+  about.add("group", slice.group).add("number", event.sequence).add("bytes", event.bytes);
+  if (event.what == What::call) {
+    about.add("rank", slice.rank).add("size", slice.size).add("late_ns", slice.late).add("waiting_ns", slice.waiting);
+    if (event.algorithm >= 0) about.add("algorithm", algorithm(event.algorithm));
+    if (is_rooted(static_cast<Kind>(event.kind))) about.add("root", event.peer);
+  }
+  if (event.what != What::step) about.add("site", std::string_view(slice.site));
+  if (event.what == What::call) about.add("blocking", event.form == Form::blocking);
+  if (event.what == What::message) about.add("tag", event.message);
+  if (event.outcome == Outcome::pending) about.add("unfinished", true);
+  if (event.outcome == Outcome::failed) about.add("failed", true);
+  return about;
+}
+
+int process_of(const Record& record) { return record.host + 1; }
+int thread_of(const Record& record, int lane) { return record.rank * lanes + lane; }
+
+/// Both ends of a message have it in common; equal ones match in order.
+using MessageKey = std::tuple<std::uint64_t, std::uint64_t, Rank, Rank, std::uint32_t>;
+struct End {
+  int process = 0, thread = 0;
+  std::int64_t begin = 0, end = 0;
+};
+struct Ends {
+  std::deque<End> sent, received;
+};
+using Messages = std::map<MessageKey, Ends>;
+
+void collect(Messages& messages, const Slice& slice, const End& end) {
+  const Event& event = *slice.event;
+  const auto verb = static_cast<plan::Verb>(event.kind);
+  const bool sends = verb == plan::Verb::send, receives = verb == plan::Verb::recv || verb == plan::Verb::recv_reduce;
+  if ((event.what != What::step && event.what != What::message) || (!sends && !receives)) return;
+  const std::uint64_t sequence = event.what == What::step ? event.sequence + 1 : 0;
+  const Rank from = sends ? slice.rank : event.peer, to = sends ? event.peer : slice.rank;
+  Ends& ends = messages[{slice.context, sequence, from, to, event.message}];
+  (sends ? ends.sent : ends.received).push_back(end);
+}
+
+void write_arrows(Writer& writer, const Messages& messages) {
+  std::uint64_t number = 0;
+  for (const auto& [key, ends] : messages) {
+    for (std::size_t i = 0; i < std::min(ends.sent.size(), ends.received.size()); ++i, ++number) {
+      const End &from = ends.sent[i], &to = ends.received[i];
+      const auto arrow = [&](const char* phase, const End& end, std::int64_t time) {
+        Object object = event(phase, end.process, end.thread, time);
+        object.add("id", number).add("name", std::string_view("message")).add("cat", std::string_view("message"));
+        if (*phase == 'f') object.add("bp", std::string_view("e"));
+        writer.line(object);
+      };
+      arrow("s", from, from.begin);
+      arrow("f", to, std::max(to.end, from.begin));
+    }
+  }
+}
+
+void write_part(Writer& writer, const Part& part, std::string_view (*algorithm)(std::int32_t), Messages& messages) {
+  Lanes used;
+  const Record& record = *part.record;
+  for (const Slice& slice : part.slices) {
+    const int process = process_of(record), thread = thread_of(record, used.place(slice.begin, slice.end));
+    Object object = event("X", process, thread, slice.begin);
+    object.raw("dur", micro(slice.end - slice.begin)).add("name", std::string_view(title(slice)));
+    object.add("cat", std::string_view(category(slice.event->what)));
+    writer.line(object.raw("args", details(slice, algorithm).text()));
+    collect(messages, slice, {process, thread, slice.begin, slice.end});
+  }
+  for (std::size_t lane = 0; lane < std::max<std::size_t>(1, used.count()); ++lane) {
+    std::string text = "rank " + std::to_string(record.rank);
+    if (lane > 0) text += " +" + std::to_string(lane);
+    const int thread = thread_of(record, static_cast<int>(lane));
+    name(writer, "thread", process_of(record), thread, text, thread);
+  }
+}
+
+/// The three phases of a broadcast (Hoefler, Siebert, Rehm 2007, doi 10.1109/IPDPS.2007.370475): until the root comes
+/// nothing can be done, until the last rank comes not everything, then all.
+void write_phases(Writer& writer, const Story& story, int process) {
+  std::map<std::string_view, Lanes> groups;
+  std::map<std::string_view, int> numbers;
+  for (const auto& [key, meeting] : story.meetings) {
+    const auto root = std::ranges::find(meeting.ranks, meeting.root, &Meeting::Presence::rank);
+    if (static_cast<Kind>(meeting.kind) != Kind::bcast || root == meeting.ranks.end()) continue;
+    const auto [first, last] = std::ranges::minmax(meeting.ranks, {}, &Meeting::Presence::begin);
+    const std::int64_t end = std::ranges::max(meeting.ranks, {}, &Meeting::Presence::end).end;
+    const int number = numbers.try_emplace(meeting.group, static_cast<int>(numbers.size())).first->second;
+    const int thread = number * lanes + groups[meeting.group].place(first.begin, end);
+    const auto phase = [&](const char* text, std::int64_t from, std::int64_t to) {
+      Object object = event("X", process, thread, from);
+      object.raw("dur", micro(to - from)).add("name", std::string_view(text)).add("cat", std::string_view("phase"));
+      writer.line(object.raw("args", Object().add("group", meeting.group).add("number", key.second).text()));
+    };
+    phase("startup", first.begin, root->begin);
+    phase("intermediate", root->begin, last.begin);
+    phase("final", last.begin, std::max(last.begin, end));
+  }
+  if (numbers.empty()) return;
+  name(writer, "process", process, 0, "phases of broadcasts", process);
+  for (const auto& [group, number] : numbers)
+    for (std::size_t lane = 0; lane < groups[group].count(); ++lane) {
+      const int thread = number * lanes + static_cast<int>(lane);
+      name(writer, "thread", process, thread, "group " + std::string(group), thread);
+    }
+}
+
+Object about(const Story& story, const std::vector<Record>& records) {
+  const char* const qualities[] = {"compared at start and end", "compared at the start alone", "not compared"};
+  Object object;
+  std::uint64_t dropped = 0;
+  std::int64_t error = 0;
+  for (const Record& record : records) dropped += record.dropped;
+  for (const Part& part : story.parts) error = std::max(error, part.clock_error);
+  object.add("tutti", 1).add("ranks", records.front().size).add("dropped", dropped);
+  const bool several = std::ranges::any_of(records, [](const Record& record) { return record.host > 0; });
+  object.add("clocks", several ? std::string_view(qualities[static_cast<int>(story.times.quality())]) : "one");
+  object.add("clock_error_ns", several ? error : 0);
+  const auto rank = [](const Record& record) {
+    Object one;
+    one.add("rank", record.rank).add("host", record.host).add("pid", record.pid).add("finished", record.finished);
+    return one.add("dropped", record.dropped).text();
+  };
+  return object.raw("of_ranks", base::json::array(records, rank));
+}
+
+}  // namespace
+
+void write_timeline(const std::string& file, std::vector<Record> records, std::string_view (*algorithm)(std::int32_t)) {
+  if (records.empty()) throw Error(Cause::system, "there is nothing to make the trace " + file + " of");
+  std::ranges::sort(records, {}, &Record::rank);
+  const Story story(records);
+  Writer writer(file);
+  writer.begin(about(story, records));
+  int hosts = 0;
+  for (const Record& record : records) hosts = std::max(hosts, record.host + 1);
+  std::set<Rank> named;
+  Messages messages;
+  for (const Part& part : story.parts) {
+    const Record& record = *part.record;
+    if (named.insert(record.host).second)
+      name(writer, "process", process_of(record), 0, "host " + std::to_string(record.host) + ": " + record.host_name,
+           process_of(record));
+    write_part(writer, part, algorithm, messages);
+    Object clock = event("C", process_of(record), thread_of(record, 0), 0);
+    clock.add("name", std::string_view("clock error of rank " + std::to_string(record.rank)));
+    if (hosts > 1) writer.line(clock.raw("args", Object().raw("us", micro(part.clock_error)).text()));
+  }
+  write_arrows(writer, messages);
+  write_phases(writer, story, hosts + 1);
+  writer.end();
+}
+
+int merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t)) {
+  namespace fs = std::filesystem;
+  const fs::path folder = fs::absolute(file).parent_path();
+  const std::string start = fs::path(file).filename().string() + ".";
+  std::vector<fs::path> parts;
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
+    const std::string name = entry.path().filename().string();
+    if (!name.starts_with(start) || !name.ends_with(".part")) continue;
+    const std::string number = name.substr(start.size(), name.size() - start.size() - 5);
+    if (!number.empty() && std::ranges::all_of(number, [](char letter) { return letter >= '0' && letter <= '9'; }))
+      parts.push_back(entry.path());
+  }
+  if (parts.empty()) return 0;
+  std::vector<Record> records;
+  for (const fs::path& part : parts) records.push_back(read_record(part.string()));
+  const auto count = static_cast<int>(records.size());
+  write_timeline(file, std::move(records), algorithm);
+  for (const fs::path& part : parts) fs::remove(part, error);
+  return count;
+}
+
+}  // namespace tutti::trace

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What one rank has noted, read back. The rank may have died in the middle: nothing is believed before it is checked.
+#pragma once
+
+#include <cstddef>
+#include <span>
+#include <string>
+#include <vector>
+
+#include "trace/format.hpp"
+#include "tutti/types.hpp"
+
+namespace tutti::trace {
+
+struct Record {
+  struct Note {
+    Word kind{};
+    std::uint64_t key = 0;
+    std::string text;
+  };
+  Rank rank = 0, host = 0;
+  int size = 0, pid = 0;
+  std::string host_name;
+  Reading first, last;
+  std::uint64_t dropped = 0;
+  bool finished = false;
+  std::vector<Note> notes;
+  std::vector<Event> events;  ///< Those that were begun, in no order.
+
+  /// The first of that kind; null when there is none.
+  const Note* find(Word kind) const;
+};
+
+/// The file of a rank, or what `compact` has made of it. Throws Error (system) when it is none.
+Record parse(std::span<const std::byte> bytes);
+Record read_record(const std::string& path);
+/// The same without the room that was not used.
+std::vector<std::byte> compact(const std::string& path);
+
+/// Where the ranks of a job note down what they do: "FILE.3.part".
+std::string part_of(const std::string& file, Rank rank);
+
+}  // namespace tutti::trace

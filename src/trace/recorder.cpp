@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/recorder.hpp"
+
+#include <fcntl.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <cstring>
+#include <new>
+
+#include "base/descriptor.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::trace {
+namespace {
+
+constexpr std::size_t word_room = std::size_t{1} << 20;
+
+std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
+
+[[noreturn]] void fail(const std::string& path, int error) {
+  throw Error(Cause::system, "cannot record in " + path + ": " + std::strerror(error) +
+                                 "; name a file in a folder that can be written to and has room (TUTTI_TRACE)");
+}
+
+}  // namespace
+
+Recorder::Recorder(const Options& options)
+    : path_(options.path), bytes_(header_bytes + word_room + options.capacity * sizeof(Event)) {
+  const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  if (!file) fail(path_, errno);
+  // A page without a block on the disk would end the program when it is first touched.
+  if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_)); error != 0) fail(path_, error);
+  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+  if (memory_ == MAP_FAILED) fail(path_, errno);
+#ifdef MADV_POPULATE_WRITE
+  madvise(memory_, bytes_, MADV_POPULATE_WRITE);  // where the kernel cannot, the first touch does
+#endif
+  Header* const made = new (memory_) Header;
+  made->rank = options.rank;
+  made->size = options.size;
+  made->host = options.host;
+  made->pid = getpid();
+  made->word_bytes = word_room;
+  made->capacity = options.capacity;
+  gethostname(made->host_name.data(), made->host_name.size() - 1);
+  made->first = made->last = read();
+  made->magic = Header::right_magic;
+}
+
+Recorder::~Recorder() {
+  if (memory_ != nullptr) munmap(memory_, bytes_);
+}
+
+Reading Recorder::read() {
+  const std::uint64_t before = base::ticks(), time = base::now();
+  return {before + (base::ticks() - before) / 2, time};
+}
+
+Event* Recorder::take(std::uint64_t count) {
+  // Relaxed: a number that nobody else gets; the events are for readers after the end.
+  const std::uint64_t at = header().events.fetch_add(count, std::memory_order_relaxed);
+  if (at + count > header().capacity) {
+    header().events.fetch_sub(count, std::memory_order_relaxed);  // so that it never wraps
+    header().dropped.fetch_add(1, std::memory_order_relaxed);     // relaxed: a count
+    return nullptr;
+  }
+  return first() + at;
+}
+
+std::uint32_t Recorder::note(Word kind, std::uint64_t key, std::string_view text) {
+  const std::lock_guard lock(lock_);
+  const WordHead head{kind, static_cast<std::uint32_t>(text.size()), key};
+  const std::uint64_t at = header().words.load(std::memory_order_relaxed);  // relaxed: written under the lock alone
+  const std::size_t bytes = sizeof head + padded(text.size());
+  if (bytes > word_room - at) {
+    header().dropped.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    return words_++;
+  }
+  std::memcpy(words() + at, &head, sizeof head);
+  std::ranges::copy(std::as_bytes(std::span(text)), words() + at + sizeof head);
+  // Release: pairs with the acquire of a reader of the file, though none reads before this rank has ended.
+  header().words.store(at + bytes, std::memory_order_release);
+  return words_++;
+}
+
+const void* Recorder::place(const std::string& text) {
+  std::uint32_t number = 0;
+  {
+    const std::lock_guard lock(lock_);
+    if (const auto found = places_.find(text); found != places_.end())
+      return reinterpret_cast<const void*>(places +
+                                           found->second);  // NOLINT(performance-no-int-to-ptr): never followed
+  }
+  number = note(Word::place, 0, text);
+  const std::lock_guard lock(lock_);
+  number = places_.try_emplace(text, number).first->second;
+  return reinterpret_cast<const void*>(places + number);  // NOLINT(performance-no-int-to-ptr): never followed
+}
+
+std::span<const Event> Recorder::events() const {
+  // Relaxed: for the thread that ends the program.
+  return {first(), std::min(header().events.load(std::memory_order_relaxed), header().capacity)};
+}
+
+void Recorder::finish() {
+  const std::lock_guard lock(lock_);
+  header().last = read();
+  header().finished.store(1, std::memory_order_relaxed);  // relaxed: for readers of the file
+}
+
+bool Track::refill() {
+  next_ = recorder_.take(Recorder::block);
+  end_ = next_ == nullptr ? nullptr : next_ + Recorder::block;
+  return next_ != nullptr;
+}
+
+}  // namespace tutti::trace

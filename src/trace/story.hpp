@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What all ranks did, on one timeline, with names.
+#pragma once
+
+#include <cstdint>
+#include <map>
+#include <string>
+#include <string_view>
+#include <utility>
+#include <vector>
+
+#include "trace/record.hpp"
+#include "trace/times.hpp"
+
+namespace tutti::trace {
+
+/// Something that a rank did, in nanoseconds since the first that any did.
+struct Slice {
+  std::int64_t begin = 0, end = 0;
+  const Event* event = nullptr;
+  std::uint64_t context = 0;  ///< Of its group.
+  std::string_view group;     ///< Its name.
+  Rank rank = 0;              ///< In it,
+  int size = 0;               ///< of so many.
+  std::string site;           ///< call, message, wait.
+  std::int64_t late = 0;      ///< call: since the first rank called it.
+  std::int64_t waiting = 0;   ///< call: of its time, without what was moved meanwhile.
+};
+
+/// One rank's part.
+struct Part {
+  const Record* record = nullptr;
+  std::vector<Slice> slices;  ///< By their begin; of equal ones the longest first.
+  std::int64_t clock_error = 0;
+};
+
+/// A collective as the whole group met it.
+struct Meeting {
+  struct Presence {
+    Rank world = 0, rank = 0;
+    std::int64_t begin = 0, end = 0;
+  };
+  std::string_view group;
+  int size = 0;
+  Rank root = -1;
+  std::uint8_t kind = 0;
+  std::vector<Presence> ranks;
+};
+
+struct Story {
+  explicit Story(const std::vector<Record>& records);
+
+  Times times;
+  std::vector<Part> parts;
+  std::map<std::pair<std::uint64_t, std::uint64_t>, Meeting> meetings;  ///< By context and sequence.
+
+ private:
+  void meet();
+};
+
+}  // namespace tutti::trace

@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/times.hpp"
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+
+namespace tutti::trace {
+namespace {
+
+std::vector<measure::Moment> moments_of(const Record::Note& note) {
+  std::vector<measure::Moment> moments(note.text.size() / sizeof(measure::Moment));
+  std::memcpy(moments.data(), note.text.data(), moments.size() * sizeof(measure::Moment));
+  return moments;
+}
+
+}  // namespace
+
+Times::Times(const std::vector<Record>& records) {
+  Rank hosts = 1;
+  for (const Record& record : records) hosts = std::max(hosts, record.host + 1);
+  std::vector<std::vector<measure::Moment>> found;
+  for (const Record& record : records)
+    for (const Record::Note& note : record.notes)
+      if (record.rank == 0 && note.kind == Word::moments) found.push_back(moments_of(note));
+  std::erase_if(found, [&](const auto& moments) { return moments.size() != static_cast<std::size_t>(hosts); });
+  if (hosts > 1 && found.size() < 2) quality_ = found.empty() ? Quality::unknown : Quality::without_drift;
+  if (found.empty()) found.emplace_back(static_cast<std::size_t>(hosts));
+  for (Rank host = 0; host < hosts; ++host)
+    hosts_.emplace_back(host, measure::Scheme::tree, found.front(),
+                        found.size() > 1 ? found.back() : std::vector<measure::Moment>());
+  // A rank that died has read its counter against the clock last when it had room for more; another of its host, later.
+  std::vector<std::uint64_t> longest(static_cast<std::size_t>(hosts), 0);
+  rates_.assign(static_cast<std::size_t>(hosts), 1);
+  for (const Record& record : records) {
+    const auto host = static_cast<std::size_t>(record.host);
+    const std::uint64_t ticks = record.last.ticks - record.first.ticks;
+    if (record.last.ticks <= record.first.ticks || record.last.nanoseconds <= record.first.nanoseconds ||
+        ticks <= longest[host])
+      continue;
+    longest[host] = ticks;
+    rates_[host] = static_cast<double>(record.last.nanoseconds - record.first.nanoseconds) / static_cast<double>(ticks);
+  }
+}
+
+std::int64_t Times::local(const Record& record, std::uint64_t ticks) const {
+  const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - record.first.ticks));
+  return static_cast<std::int64_t>(record.first.nanoseconds) +
+         std::llround(since * rates_[static_cast<std::size_t>(record.host)]);
+}
+
+std::int64_t Times::at(const Record& record, std::uint64_t ticks) const {
+  return hosts_[static_cast<std::size_t>(record.host)].to_root(local(record, ticks));
+}
+
+std::int64_t Times::error(const Record& record, std::uint64_t ticks) const {
+  return hosts_[static_cast<std::size_t>(record.host)].error(local(record, ticks));
+}
+
+}  // namespace tutti::trace

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// From a rank's counter to the one time of all ranks.
+#pragma once
+
+#include <cstdint>
+#include <vector>
+
+#include "measure/synchronise.hpp"
+#include "trace/record.hpp"
+
+namespace tutti::trace {
+
+/// Ranks of one host share a clock. The clocks of hosts are compared by their first ranks, at the start and at the end:
+/// rank 0 has noted both.
+class Times {
+ public:
+  explicit Times(const std::vector<Record>& records);
+
+  /// Nanoseconds of rank 0's clock, of what a rank's counter showed.
+  std::int64_t at(const Record& record, std::uint64_t ticks) const;
+  /// How wrong that is at most, as long as the clocks drift apart evenly.
+  std::int64_t error(const Record& record, std::uint64_t ticks) const;
+  /// Clocks were compared at the start alone, and drift is not known; or never, and several hosts have nothing in
+  /// common.
+  enum class Quality : std::uint8_t { exact, without_drift, unknown };
+  Quality quality() const { return quality_; }
+
+ private:
+  std::int64_t local(const Record& record, std::uint64_t ticks) const;
+
+  std::vector<measure::Timeline> hosts_;
+  std::vector<double> rates_;  // nanoseconds a tick, of each host
+  Quality quality_ = Quality::exact;
+};
+
+}  // namespace tutti::trace

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Files of ranks: what was noted is read back, and what is broken does no harm.
+#include <gtest/gtest.h>
+
+#include <algorithm>
+#include <cmath>
+#include <cstring>
+#include <filesystem>
+#include <random>
+
+#include "plan/plan.hpp"
+#include "trace/recorder.hpp"
+#include "trace/story.hpp"
+#include "tutti/call.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::trace {
+namespace {
+
+class Records : public ::testing::Test {
+ protected:
+  Records() : folder_(std::filesystem::temp_directory_path() / ("tutti-trace-" + std::to_string(getpid()))) {
+    std::filesystem::create_directory(folder_);
+  }
+  ~Records() override { std::filesystem::remove_all(folder_); }
+  std::string path(const std::string& name) const { return (folder_ / name).string(); }
+
+  /// Ten calls, with a name for each place.
+  std::string recorded() const {
+    const std::string file = path("part");
+    Recorder recorder({.path = file, .rank = 1, .size = 3, .host = 2, .capacity = 64});
+    Track track(recorder, recorder.note(Word::group, 77, "1 3 my world"));
+    for (std::uint64_t i = 0; i < 10; ++i) {
+      Event& event = *track.take();
+      event.begin = base::ticks();
+      event.sequence = i;
+      event.site = reinterpret_cast<std::uint64_t>(recorder.place("line " + std::to_string(i % 2)));
+      event.group = track.group();
+      event.kind = static_cast<std::uint8_t>(Kind::barrier);
+      event.what = What::call;
+      event.end = base::ticks();
+    }
+    recorder.finish();
+    return file;
+  }
+
+ private:
+  std::filesystem::path folder_;
+};
+
+void expect_ten_calls(const Record& record) {
+  EXPECT_EQ(record.rank, 1);
+  EXPECT_EQ(record.size, 3);
+  EXPECT_EQ(record.host, 2);
+  EXPECT_EQ(record.pid, getpid());
+  EXPECT_TRUE(record.finished);
+  EXPECT_EQ(record.dropped, 0u);
+  ASSERT_EQ(record.events.size(), 10u);
+  const std::vector<Record> records{record};
+  const Story story(records);
+  std::uint64_t number = 0;
+  for (const Slice& slice : story.parts.at(0).slices) {
+    EXPECT_EQ(slice.context, 77u);
+    EXPECT_EQ(slice.group, "my world");
+    EXPECT_EQ(slice.rank, 1);
+    EXPECT_EQ(slice.size, 3);
+    EXPECT_EQ(slice.event->sequence, number);
+    EXPECT_EQ(slice.site, "line " + std::to_string(number++ % 2));
+    EXPECT_LE(slice.begin, slice.end);
+  }
+}
+
+TEST_F(Records, AreReadBackAsTheyWereWritten) {
+  const std::string file = recorded();
+  expect_ten_calls(read_record(file));
+  const std::vector<std::byte> small = compact(file);
+  EXPECT_LT(small.size(), 10'000u);
+  expect_ten_calls(parse(small));
+}
+
+TEST_F(Records, CountWhatHasNoRoom) {
+  Recorder recorder({.path = path("full"), .capacity = 64});
+  Track one(recorder, 0), other(recorder, 1);
+  int taken = 0;
+  for (int i = 0; i < 50; ++i) taken += (one.take() != nullptr ? 1 : 0) + (other.take() != nullptr ? 1 : 0);
+  EXPECT_EQ(taken, 64);
+  EXPECT_EQ(recorder.take(1), nullptr);
+  const std::string too_much(std::size_t{2} << 20, 'x');
+  recorder.note(Word::command, 0, too_much);
+  EXPECT_EQ(read_record(recorder.path()).dropped, 36u + 1u + 1u);
+}
+
+TEST_F(Records, AreRefusedWhenTheyAreNone) {
+  for (const std::size_t size : {0, 1, 4095, 4096, 100'000}) {
+    const std::vector<std::byte> nothing(size);
+    EXPECT_THROW(parse(nothing), Error) << size;
+  }
+  const std::vector<std::byte> whole = compact(recorded());
+  for (std::size_t size = 0; size < whole.size(); size += 61)
+    EXPECT_THROW(parse(std::span(whole).first(size)), Error) << size;
+  EXPECT_THROW(read_record(path("none")), Error);
+}
+
+TEST_F(Records, SurviveAnyDamage) {
+  const std::vector<std::byte> whole = compact(recorded());
+  std::mt19937_64 random(20261122);
+  for (int round = 0; round < 2000; ++round) {
+    std::vector<std::byte> broken = whole;
+    for (int i = 0; i < 8; ++i) {
+      // The header, whose numbers are what is dangerous, as often as all the rest.
+      const std::size_t end = random() % 2 == 0 ? sizeof(Header) : broken.size();
+      broken[random() % end] = static_cast<std::byte>(random());
+    }
+    try {
+      const std::vector<Record> records{parse(broken)};
+      const Story story(records);
+    } catch (const Error&) {
+      continue;
+    }
+  }
+}
+
+/// Hosts whose clocks are 1 s apart and drift by 50 us a second, and counters of other speeds.
+TEST(Times, BringHostsTogether) {
+  const auto clock = [](std::int64_t time) { return time + 1'000'000'000 + std::llround(time * 50e-6); };
+  std::vector<Record> records(2);
+  std::string begin, end;
+  for (const std::int64_t time : {10'000'000'000, 110'000'000'000}) {
+    const measure::Moment moments[] = {{}, {clock(time), time, 500}};
+    (begin.empty() ? begin : end).assign(reinterpret_cast<const char*>(moments), sizeof moments);
+  }
+  records[0].notes = {{Word::moments, 0, begin}, {Word::moments, 0, end}};
+  records[0].first = {3'000, 10'000'000'000};
+  records[0].last = {300'000'003'000, 110'000'000'000};
+  records[1].rank = records[1].host = 1;
+  const auto start = static_cast<std::uint64_t>(clock(10'000'000'000)),
+             stop = static_cast<std::uint64_t>(clock(110'000'000'000));
+  records[1].first = {70, start};
+  records[1].last = {70 + 2 * (stop - start), stop};
+  const Times times(records);
+  EXPECT_EQ(times.quality(), Times::Quality::exact);
+  EXPECT_EQ(times.at(records[0], 3'000 + 3'000'000), 10'001'000'000);
+  const std::int64_t shown = clock(60'000'000'000) - static_cast<std::int64_t>(start);
+  EXPECT_NEAR(times.at(records[1], 70 + 2 * static_cast<std::uint64_t>(shown)), 60'000'000'000, 2);
+  EXPECT_NEAR(times.error(records[1], 70 + 2 * static_cast<std::uint64_t>(shown)), 500, 5);
+
+  records[0].notes.pop_back();
+  EXPECT_EQ(Times(records).quality(), Times::Quality::without_drift);
+  records[0].notes.clear();
+  EXPECT_EQ(Times(records).quality(), Times::Quality::unknown);
+}
+
+/// Two ranks that wait and move: what was moved is no waiting.
+TEST(Story, TakesWhatWasMovedFromTheWaiting) {
+  const auto event = [](What what, plan::Verb verb, std::uint64_t begin, std::uint64_t end) {
+    Event made;
+    made.what = what;
+    made.kind = static_cast<std::uint8_t>(verb);
+    made.begin = begin;
+    made.end = end;
+    return made;
+  };
+  std::vector<Record> records(1);
+  records[0].size = 1;
+  records[0].notes = {{Word::group, 5, "0 1 world"}};
+  records[0].events = {event(What::step, plan::Verb::recv, 100, 180), event(What::step, plan::Verb::copy, 150, 170),
+                       event(What::step, plan::Verb::await, 160, 200), event(What::call, plan::Verb::send, 90, 300)};
+  const Story story(records);
+  ASSERT_EQ(story.parts[0].slices.size(), 4u);
+  EXPECT_EQ(story.parts[0].slices[0].event->what, What::call);
+  EXPECT_EQ(story.parts[0].slices[0].begin, 0);
+  EXPECT_EQ(story.parts[0].slices[0].waiting, 80);
+  EXPECT_EQ(story.meetings.size(), 1u);
+}
+
+}  // namespace
+}  // namespace tutti::trace

@@ -1,0 +1,232 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Traces of programs that are known beforehand: what is recorded, merged, summed up and drawn."""
+
+import json
+import pathlib
+import re
+import signal
+import subprocess
+import sys
+from xml.etree import ElementTree
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+sys.path[:0] = [str(ROOT / "tests/launch")]
+
+from hosts import BUILD, Job  # noqa: E402 - found above
+from lab import Lab  # noqa: E402
+
+PROGRAM = str(BUILD / "bin/trace_traced")
+LATE = 190e3  # microseconds; rank 1 sleeps for 200 ms
+THREADS = 64  # of a rank
+
+
+def run(*words, status=0):
+    done = subprocess.run(["tutti", *map(str, words)], capture_output=True, text=True, timeout=100, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    return done.stdout + done.stderr
+
+
+def record(folder, what, ranks, *options, status=0):
+    file = folder / "trace.json"
+    said = run("run", "-n", ranks, "--trace", file, *options, PROGRAM, what, status=status)
+    assert list(folder.iterdir()) == [file], said
+    return json.loads(file.read_text())
+
+
+def slices(trace, category="collective", **wanted):
+    """By rank of the world."""
+    found = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["cat"] == category]
+    found = [event for event in found if all(event["args"].get(key) == value for key, value in wanted.items())]
+    return {event["tid"] // THREADS: event for event in found}
+
+
+def end(event):
+    return event["ts"] + event["dur"]
+
+
+def check_causes(trace):
+    """No rank leaves an allreduce before all have come to it."""
+    slack = 2 * trace["otherData"]["clock_error_ns"] / 1e3 + 1
+    numbers = {event["args"]["number"] for event in trace["traceEvents"] if event.get("cat") == "collective"}
+    checked = 0
+    for number in numbers:
+        calls = [call for call in slices(trace, group="world", number=number).values() if call["name"] == "allreduce"]
+        if len(calls) == trace["otherData"]["ranks"] and len(calls) > 1:
+            assert min(map(end, calls)) >= max(call["ts"] for call in calls) - slack, (number, calls)
+            checked += 1
+    assert checked >= 5
+
+
+def check_known(trace, ranks):
+    """What traced.cpp does, with Tutti's own allreduce before it."""
+    assert trace["otherData"]["ranks"] == ranks
+    assert trace["otherData"]["dropped"] == 0
+    check_causes(trace)
+    for number in range(1, 6):
+        calls = slices(trace, group="world", number=number)
+        assert sorted(calls) == list(range(ranks))
+        for rank, call in calls.items():
+            assert call["name"] == "allreduce"
+            assert (call["args"]["bytes"], call["args"]["rank"], call["args"]["size"]) == (1024, rank, ranks)
+            assert "add_up" in call["args"]["site"]
+            assert call["args"]["late_ns"] / 1e3 == pytest.approx(call["ts"] - min(one["ts"] for one in calls.values()))
+            if number == 3 and rank == 1:
+                assert call["args"]["late_ns"] / 1e3 > LATE
+            elif number == 3:
+                assert call["dur"] > LATE
+                assert call["args"]["waiting_ns"] / 1e3 > LATE
+            assert call["args"]["waiting_ns"] / 1e3 <= call["dur"] + 0.002
+    bcast = slices(trace, group="world", number=6)
+    assert {(call["name"], call["args"]["root"]) for call in bcast.values()} == {("bcast", 1)}
+    assert all("spread" in call["args"]["site"] for call in bcast.values())
+    phases = [event for event in trace["traceEvents"] if event.get("cat") == "phase" and event["args"]["number"] == 6]
+    assert [event["name"] for event in phases] == ["startup", "intermediate", "final"]
+    assert phases[0]["dur"] > LATE
+    assert {call["name"] for call in slices(trace, number=7).values()} == {"iallreduce"}
+    halves = {call["args"]["group"] for call in slices(trace, number=0).values()}
+    assert {"world/0.0", "world/0.1"} <= halves | {"world"}
+    sent, received = slices(trace, "message")[0], slices(trace, "message")[1]
+    assert (sent["name"], received["name"], sent["args"]["tag"]) == ("send 1", "recv 0", 7)
+    arrows = [event for event in trace["traceEvents"] if event["ph"] in "sf"]
+    assert any(event["tid"] == sent["tid"] and event["ts"] == sent["ts"] for event in arrows)
+
+
+def check_nesting(trace):
+    """On every thread slices are apart, or one inside of the other; steps lie inside of their calls."""
+    threads = {}
+    for event in trace["traceEvents"]:
+        if event["ph"] == "X":
+            threads.setdefault((event["pid"], event["tid"]), []).append(event)
+    for events in threads.values():
+        opened = []
+        for event in sorted(events, key=lambda event: (event["ts"], -event["dur"])):
+            while opened and end(opened[-1]) <= event["ts"] + 1e-3:
+                opened.pop()
+            assert not opened or end(event) <= end(opened[-1]) + 2e-3, (opened[-1], event)
+            opened.append(event)
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "step":
+            args = event["args"]
+            call = slices(trace, group=args["group"], number=args["number"])[event["tid"] // THREADS]
+            assert call["ts"] - 2e-3 <= event["ts"]
+            assert end(event) <= end(call) + 2e-3
+
+
+@pytest.mark.parametrize("ranks", [2, 3, 5])
+def test_one_host(tmp_path, ranks):
+    trace = record(tmp_path, "known", ranks)
+    assert trace["otherData"]["clocks"] == "one"
+    check_known(trace, ranks)
+    check_nesting(trace)
+    picture = tmp_path / "trace.svg"
+    said = run("trace", tmp_path / "trace.json", "--picture", picture)
+    assert f"{ranks} ranks, " in said
+    assert re.search(r"^  1 +2\d\d\.\d\d ms +allreduce #3 of world +trace_traced: .*add_up", said, re.MULTILINE), said
+    assert re.search(r"^  bcast +1 +2\d\d\.\d\d ms .* rank 1 \(1\)$", said, re.MULTILINE), said
+    assert "spread" in said[said.index("The costliest calls") :]
+    drawn = ElementTree.fromstring(picture.read_text())
+    titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
+    assert sum(title.startswith("allreduce #3 of world") for title in titles) == ranks
+
+
+def test_one_rank(tmp_path):
+    check_nesting(record(tmp_path, "many", 1))
+
+
+def test_large_messages(tmp_path):
+    trace = record(tmp_path, "large", 3)
+    check_nesting(trace)
+    steps = [event for event in trace["traceEvents"] if event.get("cat") == "step"]
+    assert any(step["name"] in ("reduce", "copy") and step["dur"] > 0 for step in steps)
+    assert any(step["name"].startswith("await") for step in steps)
+
+
+@pytest.mark.parametrize(("what", "status"), [("killed", 128 + signal.SIGKILL), ("missing", 3)])
+def test_a_rank_that_ends_early(tmp_path, what, status):
+    trace = record(tmp_path, what, 3, status=status)
+    assert sorted(slices(trace, group="world", number=1)) == [0, 1, 2]
+    assert {rank: call["args"].get("failed") for rank, call in slices(trace, group="world", number=2).items()} == {
+        0: True,
+        2: True,
+    }
+    assert all("add_up" in call["args"]["site"] for call in slices(trace, group="world", number=1).values())
+    assert ("rank 1 died before the end" in run("trace", tmp_path / "trace.json")) == (what == "killed")
+
+
+def test_what_has_no_room_is_counted(tmp_path):
+    trace = record(tmp_path, "many", 2, "--env", "TUTTI_TRACE_EVENTS=100")
+    dropped = trace["otherData"]["dropped"]
+    for rank in (0, 1):
+        kept = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["tid"] // THREADS == rank]
+        assert 64 <= len(kept) <= 128
+    assert dropped >= 2 * (1001 - 128)
+    assert f"DROPPED: {dropped} events" in run("trace", tmp_path / "trace.json")
+
+
+def test_nothing_is_written_without_being_asked(tmp_path):
+    subprocess.run(["tutti", "run", "-n", "2", PROGRAM, "many"], cwd=tmp_path, timeout=60, check=True)
+    assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("text", ["x", "-1", "31", "99999999999"])
+def test_a_wrong_number_of_events(tmp_path, text):
+    words = ("--trace", tmp_path / "trace.json", "--env", f"TUTTI_TRACE_EVENTS={text}", PROGRAM, "many")
+    done = subprocess.run(["tutti", "run", "-n", "1", *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert f"TUTTI_TRACE_EVENTS={text} is no number of events" in done.stderr
+
+
+def test_a_folder_that_is_not_there(tmp_path):
+    words = ("--trace", tmp_path / "none/trace.json", PROGRAM, "many")
+    done = subprocess.run(["tutti", "run", "-n", "1", *map(str, words)], capture_output=True, text=True, check=False)
+    assert done.returncode != 0
+    assert "cannot record in" in done.stderr
+
+
+def test_files_that_are_no_traces(tmp_path):
+    file = tmp_path / "trace.json"
+    for text in ("", "{}\n", "no\n", '{"traceEvents": [\n]}\n'):
+        file.write_text(text)
+        assert "is no trace of Tutti's" in run("trace", file, status=1)
+    assert "is no trace of Tutti's" in run("trace", tmp_path / "other", status=1)
+    record(tmp_path, "many", 2)
+    whole = file.read_text()
+    file.write_text(whole[: len(whole) // 2])
+    assert "is no trace of Tutti's" in run("trace", file, status=1)
+    assert "there are no parts of" in run("trace", "--merge", file, status=2)
+
+
+def start_on_hosts(job, file, what):
+    """Every host's clock begins at another time."""
+    for rank, place in enumerate(job.places):
+        ahead = ["--time", "--fork", "--kill-child", "--monotonic", str(1000 * place), PROGRAM, what]
+        job.start(rank, *ahead, TUTTI_TRACE=file)
+
+
+def test_hosts_with_other_clocks(tmp_path):
+    file = tmp_path / "trace.json"
+    with Lab(hosts=3) as lab, Job(lab, [1, 2, 3, 2], program="unshare") as job:
+        start_on_hosts(job, file, "known")
+        job.succeed()
+    trace = json.loads(file.read_text())
+    assert list(tmp_path.iterdir()) == [file]
+    assert trace["otherData"]["clocks"] == "compared at start and end"
+    assert 0 < trace["otherData"]["clock_error_ns"] < LATE * 1e3
+    check_known(trace, 4)
+    assert [one["host"] for one in trace["otherData"]["of_ranks"]] == [0, 1, 2, 1]
+
+
+def test_a_rank_dies_on_another_host(tmp_path):
+    file = tmp_path / "trace.json"
+    with Lab(hosts=2) as lab, Job(lab, [1, 2, 1], program="unshare") as job:
+        start_on_hosts(job, file, "killed")
+        assert [job.end(rank)[0] != 0 for rank in range(3)] == [True, True, True]
+    assert sorted(path.name for path in tmp_path.iterdir()) == [f"trace.json.{rank}.part" for rank in range(3)]
+    said = run("trace", "--merge", file)
+    assert "compared at the start alone" in said
+    assert "rank 1 died before the end" in said
+    assert list(tmp_path.iterdir()) == [file]
+    trace = json.loads(file.read_text())
+    assert sorted(slices(trace, group="world", number=1)) == [0, 1, 2]

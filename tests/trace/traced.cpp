@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// traced WHAT: a program whose trace is known beforehand.
+#include <chrono>
+#include <csignal>
+#include <cstdio>
+#include <functional>
+#include <map>
+#include <string>
+#include <thread>
+#include <vector>
+
+#include "tutti/tutti.hpp"
+
+namespace {
+
+using tutti::Group;
+
+constexpr std::chrono::milliseconds late{200};
+
+std::vector<double> in(128, 1.0), out(128);
+
+// The callers' names are what the test looks for: they must stay functions, and their calls must not be their last act.
+int calls = 0;
+
+[[gnu::noinline]] void add_up(const Group& group) {
+  group.allreduce(in, out, tutti::sum);
+  ++calls;
+}
+[[gnu::noinline]] void spread(const Group& group, int root) {
+  group.bcast(out, root);
+  ++calls;
+}
+[[gnu::noinline]] void pass_on(const Group& group) {
+  if (group.rank() == 0) group.send(in, 1, 7);
+  if (group.rank() == 1) group.recv(out, 0, 7);
+  ++calls;
+}
+
+/// Rank 1 comes late to the third of five allreduces, and is the root of a broadcast that all others wait for.
+void known(const Group& world) {
+  for (int i = 0; i < 5; ++i) {
+    if (i == 2 && world.rank() == 1) std::this_thread::sleep_for(late);
+    add_up(world);
+  }
+  if (world.rank() == 1) std::this_thread::sleep_for(late);
+  spread(world, 1);
+  auto request = world.iallreduce(in, out, tutti::sum);
+  if (world.rank() == 1) std::this_thread::sleep_for(late);
+  request.wait();
+  if (world.size() > 1) pass_on(world);
+  const Group half = world.split(world.rank() % 2, 0);
+  add_up(half);
+}
+
+void many(const Group& world) {
+  for (int i = 0; i < 1000; ++i) add_up(world);
+}
+
+/// Rank 1 dies in the middle.
+void killed(const Group& world) {
+  add_up(world);
+  if (world.rank() == 1) std::raise(SIGKILL);
+  add_up(world);
+}
+
+/// Rank 1 ends early, and the others wait for it in vain.
+void missing(const Group& world) {
+  add_up(world);
+  if (world.rank() != 1) add_up(world);
+}
+
+/// Large messages.
+void large(const Group& world) {
+  std::vector<double> much(1 << 18, world.rank()), all(much.size());
+  for (int i = 0; i < 3; ++i) world.allreduce(much, all, tutti::sum);
+  world.bcast(all, 0);
+}
+
+}  // namespace
+
+int main(int count, char** arguments) {
+  const std::map<std::string, std::function<void(const Group&)>> programs{
+      {"known", known}, {"many", many}, {"killed", killed}, {"missing", missing}, {"large", large}};
+  const auto program = programs.find(count > 1 ? arguments[1] : "");
+  if (program == programs.end()) return 2;
+  const Group world = tutti::world();
+  try {
+    program->second(world);
+  } catch (const tutti::Error& error) {
+    std::fprintf(stderr, "rank %d: %s\n", world.rank(), error.what());
+    return 3;
+  }
+  return 0;
+}
