@@ -9,6 +9,7 @@
 #include <array>
 #include <memory>
 
+#include "place.hpp"
 #include "plan.hpp"
 #include "prepared.hpp"
 #include "request.hpp"
@@ -49,6 +50,7 @@ Arguments arguments(int kind, nb::object send, nb::object recv, const Operation*
 template <class... Rest>
 void run(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
   const Prepared prepared(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
+  say_call(true);
   Pending pending(without_gil([&] { return group.start(prepared.call()); }));
   wait(pending.request, time_limit(group));
   prepared.rethrow();
@@ -59,6 +61,7 @@ std::unique_ptr<Started> start(const Group& group, int kind, nb::object send, nb
   nb::object result = recv;
   auto prepared =
       std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
+  say_call(false);
   Request request = without_gil([&] { return group.start(prepared->call()); });
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
@@ -74,6 +77,7 @@ std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb
 std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
   nb::object result = total;
   auto prepared = std::make_unique<Prepared>(std::move(values), std::move(total), std::move(algorithm));
+  say_call(false);
   Request request = without_gil([&] { return group.start(prepared->call()); });
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
@@ -81,6 +85,7 @@ std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::ob
 std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
+  say_call(false);
   Request request = without_gil([&] {
     return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag, nullptr,
                             memory.layout());
@@ -91,6 +96,7 @@ std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, 
 std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank from, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(buffer, Memory::Use::write, "recv: buffer");
   const Memory& memory = prepared->memory();
+  say_call(false);
   Request request = without_gil([&] {
     return group.start_recv(memory.data(), memory.count(), memory.type(), memory.element(), from, tag, nullptr,
                             memory.layout());

@@ -6,6 +6,8 @@
 
 #include <string_view>
 
+#include "tutti/trace.hpp"
+
 namespace tutti::python {
 
 namespace nb = nanobind;
@@ -31,6 +33,10 @@ std::string place() {
     // A name that cannot be told is no reason to end a wait.
   }
   return {};
+}
+
+void say_call(bool blocks) {
+  if (is_recorded()) say_next_call(place(), blocks);
 }
 
 }  // namespace tutti::python

@@ -10,4 +10,8 @@ namespace tutti::python {
 /// Needs the GIL. Takes microseconds: for waits that have become long.
 std::string place();
 
+/// Before a call of the program's is started, with the GIL: says where it stands if the process is recorded. `blocks`:
+/// it is waited for at once.
+void say_call(bool blocks);
+
 }  // namespace tutti::python

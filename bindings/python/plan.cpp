@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "plan.hpp"
+#include "place.hpp"
 
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -51,6 +52,7 @@ void run_plan(const Group& group, const Plan& plan, nb::object send, nb::object 
     const nb::gil_scoped_release released;
     return group.start(prepared.call());
   };
+  say_call(true);
   Pending pending(start());
   wait(pending.request, time_limit(group));
   prepared.rethrow();
@@ -64,6 +66,7 @@ std::unique_ptr<Started> start_plan(const Group& group, const Plan& plan, nb::ob
     const nb::gil_scoped_release released;
     return group.start(prepared->call());
   };
+  say_call(false);
   Request request = start();
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }

@@ -175,6 +175,7 @@ Repeated::~Repeated() {
 
 void Repeated::start() {
   given_up_ = false;
+  say_call(false);
   const nb::gil_scoped_release without_gil;
   persistent_.start();
 }

@@ -6,6 +6,7 @@
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/operation.hpp"
+#include "trace/next_call.hpp"
 
 namespace tutti::engine {
 namespace {
@@ -33,9 +34,10 @@ void Operation::note_start(trace::Track& track, trace::Form form) {
   const Description& says = bound_->description;
   event->begin = base::ticks();
   event->sequence = sequence_;
-  event->site = reinterpret_cast<std::uint64_t>(site_);
+  const trace::NextCall said = trace::take_next_call();
+  event->site = said.site != 0 ? said.site : reinterpret_cast<std::uint64_t>(site_);
   event->group = track.group();
-  event->form = form;
+  event->form = said.blocks ? trace::Form::blocking : form;
   if (lane_ == transport::Lane::user) {
     const Instruction& step =
         *std::ranges::find_if(bound_->instructions, [](const Instruction& one) { return one.transfer >= 0; });

@@ -18,6 +18,8 @@
 #include "job/clocks.hpp"
 #include "symbols/sites.hpp"
 #include "trace/merge.hpp"
+#include "trace/next_call.hpp"
+#include "tutti/trace.hpp"
 
 namespace tutti::job {
 namespace {
@@ -25,7 +27,7 @@ namespace {
 /// How long a rank that ends waits for the others.
 constexpr std::chrono::seconds patience{10};
 
-trace::Recorder* of_process = nullptr;
+trace::Recorder* of_process = nullptr;  // of the world, which stays for ever
 
 std::uint64_t capacity_from_environment() {
   const char* const text = std::getenv("TUTTI_TRACE_EVENTS");
@@ -57,8 +59,6 @@ std::string modules() {
 }
 
 }  // namespace
-
-trace::Recorder* recorder_of_process() { return of_process; }
 
 std::unique_ptr<Recording> Recording::wanted(Rank rank, const std::vector<Rank>& hosts) {
   const char* const file = std::getenv("TUTTI_TRACE");
@@ -161,3 +161,15 @@ void Recording::end(Member& world) noexcept {
 }
 
 }  // namespace tutti::job
+
+namespace tutti {
+
+bool is_recorded() { return job::of_process != nullptr; }
+
+void say_next_call(std::string_view place, bool blocks) {
+  if (!is_recorded()) return;
+  const void* site = job::of_process->place(std::string(place));
+  trace::next_call() = {reinterpret_cast<std::uint64_t>(site), blocks};
+}
+
+}  // namespace tutti

@@ -37,7 +37,4 @@ class Recording {
   trace::Recorder recorder_;
 };
 
-/// The recording of this process, for languages whose call sites have no addresses; null when there is none.
-trace::Recorder* recorder_of_process();
-
 }  // namespace tutti::job

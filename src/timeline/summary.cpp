@@ -32,6 +32,9 @@ std::string percent(std::int64_t part, std::int64_t whole) {
   return text;
 }
 
+/// Calls that the program has not made have none, nor those of MPI programs.
+std::string site_of(const std::string& site) { return site.empty() ? "(no place)" : site; }
+
 /// Rows of words in columns as wide as they must be; the last one is written as it is.
 class Table {
  public:
@@ -102,7 +105,7 @@ std::string late_comers(std::vector<Meeting> meetings) {
   for (const Meeting& meeting : meetings)
     table.add({std::to_string(meeting.last->rank), text_of(meeting.skew()),
                meeting.last->name + " #" + std::to_string(meeting.last->number) + " of " + meeting.last->group,
-               meeting.last->site});
+               site_of(meeting.last->site)});
   return "\nWho came late\n" + table.text();
 }
 
@@ -185,7 +188,7 @@ std::string costliest(const Timeline& timeline) {
   Table table({"call", "times", "together", "longest", "waiting", "at"});
   for (const Cost& cost : costs)
     table.add({cost.name, std::to_string(cost.calls), text_of(cost.sum), text_of(cost.longest),
-               percent(cost.waiting, cost.sum), cost.site});
+               percent(cost.waiting, cost.sum), site_of(cost.site)});
   return "\nThe costliest calls, over all ranks\n" + table.text();
 }
 

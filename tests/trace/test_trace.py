@@ -143,6 +143,40 @@ def test_large_messages(tmp_path):
     assert any(step["name"].startswith("await") for step in steps)
 
 
+PYTHON = """
+import numpy as np, tutti
+world = tutti.world()
+def step():
+    world.allreduce(np.ones(3))
+def later():
+    request = world.ibarrier()
+    request.wait()
+step()
+later()
+repeated = world.bcast_init(np.ones(3), 0)
+for _ in range(2):
+    repeated.start()
+    repeated.wait()
+"""
+
+
+def test_python_says_where_its_calls_stand(tmp_path):
+    program = tmp_path / "program.py"
+    program.write_text(PYTHON)
+    file = tmp_path / "trace.json"
+    run("run", "-n", 2, "--trace", file, sys.executable, program)
+    trace = json.loads(file.read_text())
+    said = [
+        (call["name"], call["args"]["site"]) for number in range(1, 5) for call in [slices(trace, number=number)[1]]
+    ]
+    assert said == [
+        ("allreduce", f"{program}:5 in step"),
+        ("ibarrier", f"{program}:7 in later"),
+        ("ibcast", f"{program}:13 in <module>"),
+        ("ibcast", f"{program}:13 in <module>"),
+    ]
+
+
 @pytest.mark.parametrize(("what", "status"), [("killed", 128 + signal.SIGKILL), ("missing", 3)])
 def test_a_rank_that_ends_early(tmp_path, what, status):
     trace = record(tmp_path, what, 3, status=status)
