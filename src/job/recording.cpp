@@ -4,6 +4,7 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <array>
 #include <chrono>
 #include <cstdlib>
 #include <exception>
@@ -81,6 +82,12 @@ Recording::Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::
   of_process = &recorder_;
 }
 
+Recording::~Recording() {
+  of_process = nullptr;
+  std::error_code error;
+  if (!ended_) std::filesystem::remove(recorder_.path(), error);
+}
+
 void Recording::describe() {
   std::string command = base::read_text(base::proc(getpid(), "cmdline"));
   std::ranges::replace(command, '\0', ' ');
@@ -108,46 +115,55 @@ void Recording::name_sites() {
       recorder_.note(trace::Word::site, event.site, sites.name(event.site));
 }
 
-/// Rank 0 reads the parts of its own host's ranks itself.
-void Recording::gather(Member& world) {
-  std::vector<Rank> all(hosts_.size());
-  std::iota(all.begin(), all.end(), 0);
-  ClockMessages messages(world, all, patience);
-  if (const Rank rank = messages.rank(); rank != 0) {
-    std::vector<std::byte> bytes;
-    if (hosts_[static_cast<std::size_t>(rank)] != hosts_[0]) bytes = trace::compact(recorder_.path());
-    const std::uint64_t length = bytes.size();
-    messages.send(0, std::as_bytes(std::span(&length, 1)));
-    if (length > 0) messages.send(0, bytes);
-    std::error_code error;
-    if (length > 0) std::filesystem::remove(recorder_.path(), error);
-    return;
-  }
+void Recording::give(ClockMessages& messages) {
+  const bool near = hosts_[static_cast<std::size_t>(messages.rank())] == hosts_[0];
+  const std::vector<std::byte> bytes = near ? std::vector<std::byte>() : trace::compact(recorder_.path());
+  const std::uint64_t length = bytes.size();
+  messages.send(0, std::as_bytes(std::span(&length, 1)));
+  if (near) return;
+  messages.send(0, bytes);
+  std::byte written{};
+  messages.recv(0, {&written, 1});
+  std::error_code error;
+  std::filesystem::remove(recorder_.path(), error);
+}
+
+/// Rank 0 reads the parts of its own host's ranks itself, and tells the others when theirs are not needed any more.
+void Recording::gather(ClockMessages& messages) {
+  constexpr std::uint64_t longest = std::uint64_t{1} << 38;
   std::vector<trace::Record> records{trace::read_record(recorder_.path())};
   std::vector<std::string> read{recorder_.path()};
+  std::vector<Rank> far;
   for (Rank rank = 1; rank < messages.size(); ++rank) {
     std::uint64_t length = 0;
     messages.recv(rank, std::as_writable_bytes(std::span(&length, 1)));
-    std::vector<std::byte> bytes(length);
-    if (length > 0) {
-      messages.recv(rank, bytes);
-      records.push_back(trace::parse(bytes));
-    } else {
+    if (length > longest) throw Error(Cause::system, "rank " + std::to_string(rank) + " sends a record without an end");
+    if (length == 0) {
       read.push_back(trace::part_of(file_, rank));
       records.push_back(trace::read_record(read.back()));
+      continue;
     }
+    std::vector<std::byte> bytes(length);
+    messages.recv(rank, bytes);
+    records.push_back(trace::parse(bytes));
+    far.push_back(rank);
   }
   trace::write_timeline(file_, std::move(records), algorithm_name);
   std::error_code error;
   for (const std::string& path : read) std::filesystem::remove(path, error);
+  for (const Rank rank : far) messages.send(rank, std::array<std::byte, 1>());
 }
 
 void Recording::end(Member& world) noexcept {
+  ended_ = true;
   try {
     name_sites();
     synchronise(world);
     recorder_.finish();
-    gather(world);
+    std::vector<Rank> all(hosts_.size());
+    std::iota(all.begin(), all.end(), 0);
+    ClockMessages messages(world, all, patience);
+    messages.rank() == 0 ? gather(messages) : give(messages);
   } catch (const std::exception& error) {
     recorder_.finish();
     try {

@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "job/clocks.hpp"
 #include "job/runtime.hpp"
 #include "trace/recorder.hpp"
 
@@ -15,6 +16,11 @@ class Recording {
  public:
   /// What TUTTI_TRACE asks for: null when nothing. `hosts`: of each rank. Throws Error (usage, system).
   static std::unique_ptr<Recording> wanted(Rank rank, const std::vector<Rank>& hosts);
+
+  /// One that has not come to its end leaves nothing behind.
+  ~Recording();
+  Recording(const Recording&) = delete;
+  Recording& operator=(const Recording&) = delete;
 
   trace::Recorder& recorder() { return recorder_; }
 
@@ -29,12 +35,14 @@ class Recording {
   void synchronise(Member& world);
   void describe();
   void name_sites();
-  void gather(Member& world);
+  void give(ClockMessages& messages);
+  void gather(ClockMessages& messages);
 
   std::string file_;
   std::vector<Rank> hosts_;
   std::vector<Rank> leaders_;  // the first rank of each host
   trace::Recorder recorder_;
+  bool ended_ = false;
 };
 
 }  // namespace tutti::job

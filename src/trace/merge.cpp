@@ -223,18 +223,19 @@ void write_phases(Writer& writer, const Story& story, int process) {
   for (const auto& [key, meeting] : story.meetings) {
     const auto root = std::ranges::find(meeting.ranks, meeting.root, &Meeting::Presence::rank);
     if (static_cast<Kind>(meeting.kind) != Kind::bcast || root == meeting.ranks.end()) continue;
-    const auto [first, last] = std::ranges::minmax(meeting.ranks, {}, &Meeting::Presence::begin);
-    const std::int64_t end = std::ranges::max(meeting.ranks, {}, &Meeting::Presence::end).end;
+    const std::int64_t first = std::ranges::min_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
+    const std::int64_t last = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
+    const std::int64_t end = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::end)->end;
     const int number = numbers.try_emplace(meeting.group, static_cast<int>(numbers.size())).first->second;
-    const int thread = number * lanes + groups[meeting.group].place(first.begin, end);
+    const int thread = number * lanes + groups[meeting.group].place(first, end);
     const auto phase = [&](const char* text, std::int64_t from, std::int64_t to) {
       Object object = event("X", process, thread, from);
       object.raw("dur", micro(to - from)).add("name", std::string_view(text)).add("cat", std::string_view("phase"));
       writer.line(object.raw("args", Object().add("group", meeting.group).add("number", key.second).text()));
     };
-    phase("startup", first.begin, root->begin);
-    phase("intermediate", root->begin, last.begin);
-    phase("final", last.begin, std::max(last.begin, end));
+    phase("startup", first, root->begin);
+    phase("intermediate", root->begin, last);
+    phase("final", last, std::max(last, end));
   }
   if (numbers.empty()) return;
   name(writer, "process", process, 0, "phases of broadcasts", process);

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
+#include <map>
 #include <numeric>
 #include <utility>
 #include <vector>
@@ -71,6 +72,40 @@ void Host::poll() {
   report::visited(since(start));
 }
 
+/// All ranks record, or none.
+void Host::record() {
+  Ranks job(MPI_COMM_WORLD);
+  std::int64_t leader = job.rank();  // the first rank of this host
+  job::share(*here_, leader);
+  std::vector<std::int64_t> leaders(static_cast<std::size_t>(job.size()));
+  job::expect(job.all(leader, leaders), "allgather");
+  std::map<std::int64_t, Rank> numbers;
+  std::vector<Rank> hosts;
+  for (const std::int64_t one : leaders)
+    hosts.push_back(numbers.try_emplace(one, static_cast<Rank>(numbers.size())).first->second);
+  std::string why = "TUTTI_TRACE is set for some ranks and not for all";
+  bool failed = false;
+  try {
+    recording_ = job::Recording::wanted(job.rank(), hosts);
+  } catch (const Error& error) {
+    why = error.what();
+    failed = true;
+  }
+  const bool mine = recording_ != nullptr;
+  if (job::all_agree(job, mine)) return;
+  if (mine || failed) base::log("nothing is recorded: " + why);
+  recording_.reset();
+}
+
+void Host::record_end() {
+  if (job::Member* all = everybody()) return recording_->end(*all);
+  if (here_->rank() == 0) base::log("the trace stays in parts: the ranks have no group of Tutti's; tutti trace --merge");
+}
+
+job::Member* Host::everybody() const {
+  return apart_ != nullptr ? apart_.get() : here_->size() == job_size_ ? member_.get() : nullptr;
+}
+
 void Host::share() {
   if (here_->size() == 1) {
     why_ = "there is one rank on this host";
@@ -94,6 +129,7 @@ void Host::share() {
   process.algorithms = offer.algorithms;
   process.table = {offer.lines, offer.table, source.why, source.trouble};
   process.single_copy = job::single_copy_wanted();
+  process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
   static Polling polling;
   member_ = job::make_process_world(process, {}, &polling);
   real.Comm_group(here_->comm(), &group_);
@@ -110,6 +146,7 @@ void Host::connect() {
   process.cores = job::shared_cores(*here_);
   process.ranks_on_host = here_->size();
   process.algorithms = job::agreed_offer(job, own_offer(job.rank(), {})).algorithms;
+  process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
   std::unique_ptr<Carrier> carrier;
   std::string why;
   try {
@@ -160,6 +197,8 @@ void Host::start() {
   const char* word = std::getenv("TUTTI_HOST");
   made->here_ = Ranks(MPI_COMM_WORLD).host_of(word == nullptr ? "" : word);
   if (made->here_ == nullptr) return;
+  made->job_size_ = Ranks(MPI_COMM_WORLD).size();
+  made->record();
   made->share();
   if (made->member_ == nullptr && made->here_->rank() == 0 && made->here_->size() > 1)
     base::log("all collectives inside this host are the MPI's: " + made->why_);
@@ -168,11 +207,13 @@ void Host::start() {
   int mine = made->member_ == nullptr && made->apart_ == nullptr ? 0 : 1, any = 0;
   real.Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (any == 0) return;
+  if (made->recording_ != nullptr && made->everybody() != nullptr) made->recording_->begin(*made->everybody());
   // Kept for ever: threads that outlive main may still be inside.
   the_host = made.release();
 }
 
 void Host::finish() {
+  if (the_host != nullptr && the_host->recording_ != nullptr) the_host->record_end();
   Host* host = std::exchange(the_host, nullptr);
   awaited::end();
   if (host == nullptr) return;

@@ -9,6 +9,7 @@
 
 #include "abi.hpp"
 #include "host/waiting.hpp"
+#include "job/recording.hpp"
 #include "job/runtime.hpp"
 #include "ranks.hpp"
 
@@ -44,10 +45,16 @@ class Host {
 
  private:
   Host() = default;
+  void record();
+  void record_end();
+  /// All ranks of the job; nullptr where they have no group of Tutti's.
+  job::Member* everybody() const;
   void share();
   void connect();
 
   std::unique_ptr<Ranks> here_;  ///< This host's.
+  int job_size_ = 1;
+  std::unique_ptr<job::Recording> recording_;
   MPI_Group group_ = MPI_GROUP_NULL;
   std::shared_ptr<host::Segment> segment_;
   std::shared_ptr<job::Member> member_;

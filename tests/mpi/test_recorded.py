@@ -1,0 +1,34 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""TUTTI_TRACE in an MPI program with the drop-in: on one host, and on several."""
+
+import json
+
+import mpi_jobs
+import mpis
+import pytest
+
+
+@pytest.mark.parametrize("hosts", [1, 2])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_trace(tmp_path, name, hosts):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "recorded/program.c"])
+    file = tmp_path / "trace.json"
+    environment = {"TUTTI_TRACE": str(file)}
+    mpi_jobs.run(mpi, 4, [program], policy="always", environment=environment, hosts=hosts).checked()
+    assert list(tmp_path.iterdir()) == [file]
+    trace = json.loads(file.read_text())
+    about = trace["otherData"]
+    assert about["clocks"] == ("one" if hosts == 1 else "compared at start and end")
+    assert [one["host"] for one in about["of_ranks"]] == [rank % hosts for rank in range(4)]
+    calls = {}
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "collective" and event["args"]["bytes"] == 1024:
+            rank = event["tid"] // 64
+            calls.setdefault((event["name"], event["args"]["group"], event["args"]["number"]), {})[rank] = event
+    names = [name for name, _, _ in sorted(calls, key=lambda key: key[2])]
+    assert names == ["allreduce"] * 5 + ["bcast"]
+    assert all(sorted(ranks) == [0, 1, 2, 3] for ranks in calls.values())
+    worst = max(calls.values(), key=lambda ranks: ranks[1]["args"]["late_ns"])
+    assert worst[1]["args"]["late_ns"] > 190e6
+    assert min(worst[rank]["dur"] for rank in (0, 2, 3)) > 190e3 - 2 * about["clock_error_ns"] / 1e3
