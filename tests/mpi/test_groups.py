@@ -32,7 +32,13 @@ def test_collectives(name):
     program = compiled(mpi, "groups.cpp")
     for ranks, hosts in ALL_PLACES if name in ("openmpi", "mpich") else PLACES:
         free = ["free"] if hosts == 2 else []
-        assert mpi_jobs.run(mpi, ranks, [program, *free], hosts=hosts).checked().count(": 0 wrong\n") == ranks
+        done = mpi_jobs.run(mpi, ranks, [program, *free], hosts=hosts)
+        assert done.checked().count(": 0 wrong\n") == ranks
+        near = "inproc" if ranks == 1 else "shm" if hosts < ranks else ""
+        ways = [*([near] if near else []), *(["mpi"] if hosts > 1 else [])]
+        assert re.search(rf"^{' and '.join(ways)}( \((Open MPI|MPICH|Intel).* \d[\d.]+.*\))?$", done.out, re.MULTILINE)
+        assert ("(" in done.out) == (hosts > 1)
+        assert "no memory" not in done.err
 
 
 def run_python(mpi, ranks, *words, hosts):
