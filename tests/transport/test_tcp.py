@@ -142,6 +142,27 @@ def test_a_killed_process_is_lost():
         assert third.expect("recv", 9)[0] == "done"
 
 
+def test_a_killed_process_is_lost_that_nobody_was_connected_with():
+    """Who sends calls. It died before it did."""
+    with ranks(3) as (lab, (one, other, third)):
+        one.tell("recv", 1, 5, 8)
+        lab.signal(2, signal.SIGKILL)
+        assert one.expect("recv", 5, within=SOON)[0] == "lost"
+        third.tell("recv", 1, 5, 8)
+        assert third.expect("recv", 5, within=SOON)[0] == "lost"
+        assert other.running.wait(timeout=PATIENCE) != 0
+
+
+def test_a_stopped_process_is_not_lost_that_nobody_was_connected_with():
+    with ranks(2) as (lab, (one, other)):
+        lab.freeze(2)
+        one.tell("recv", 1, 5, 8)
+        time.sleep(12)  # longer than a call may take
+        lab.thaw(2)
+        other.tell("send", 0, 5, 8)
+        expect_right(other, one, 5)
+
+
 @pytest.mark.parametrize("size", [100, 20_000_000], ids=["idle", "mid-transfer"])
 def test_a_stopped_process_is_suspected_and_goes_on(size):
     with ranks(2, rate=RATE) as (lab, (one, other)):

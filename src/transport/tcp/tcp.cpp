@@ -62,8 +62,9 @@ class Network final : public Tcp, private Hearer, private Channel {
     std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
     std::uint64_t owed = 0;          ///< What this one has taken and not told.
     bool called = false, full = false;
-    bool heard = false;   ///< since the last tick
-    bool silent = false;  ///< It was lost, or has lost this one, for want of answers.
+    bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
+    bool heard = false;     ///< since the last tick
+    bool silent = false;    ///< It was lost, or has lost this one, for want of answers.
     Pulse pulse;
   };
   Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
@@ -197,7 +198,11 @@ void Network::send(Transfer& transfer) {
 
 void Network::recv(Transfer& transfer) {
   rendezvous_.recv(transfer, transfer.only && transfer.size > eager && transfer.peer != me_);
-  if (transfer.state == State::pending && transfer.peer != me_) awaited_ = transfer.peer;
+  if (transfer.state == State::pending && transfer.peer != me_) {
+    awaited_ = transfer.peer;
+    Line& one = line(transfer.peer);
+    one.expected = one.expected || !(one.called || one.link.is_open());
+  }
   bury();
 }
 
@@ -342,6 +347,8 @@ void Network::look_for_dead() {
   ticked_ = base::now();
   for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
     Line& one = line(peer);
+    // Its sender calls, as a rule. But it may have died before that, and without a connection nobody would notice.
+    if (std::exchange(one.expected, false)) call(peer);
     if (!one.link.is_open()) continue;
     const bool heard = std::exchange(one.heard, false);
     const Delivery delivery = heard ? Delivery{} : delivery_of(one.link.socket());
