@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Clocks of several ranks compared by messages, and one timeline for all (Hoefler, Schneider, Lumsdaine 2008,
-// doi 10.1109/IPDPS.2008.4536494; Hoefler's dissertation, chapter IV).
+// Clocks of several ranks compared by messages, and one timeline for all (Hoefler, Principles for Coordinated
+// Optimization of Computation and Communication in Large-Scale Parallel Systems, dissertation, 2008, chapter IV).
 #pragma once
 
 #include <cstddef>

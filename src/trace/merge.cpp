@@ -6,6 +6,7 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
+#include <ranges>
 #include <set>
 #include <utility>
 
@@ -215,12 +216,12 @@ void write_part(Writer& writer, const Part& part, std::string_view (*algorithm)(
   }
 }
 
-/// The three phases of a broadcast (Hoefler, Siebert, Rehm 2007, doi 10.1109/IPDPS.2007.370475): until the root comes
-/// nothing can be done, until the last rank comes not everything, then all.
+/// The three phases of a broadcast (Siebert, Efficient Broadcast for Multicast-Capable Interconnection Networks, 2006):
+/// until the root comes nothing can be done, until the last rank comes not everything, then all.
 void write_phases(Writer& writer, const Story& story, int process) {
   std::map<std::string_view, Lanes> groups;
   std::map<std::string_view, int> numbers;
-  for (const auto& [key, meeting] : story.meetings) {
+  for (const Meeting& meeting : story.meetings | std::views::values) {
     const auto root = std::ranges::find(meeting.ranks, meeting.root, &Meeting::Presence::rank);
     if (static_cast<Kind>(meeting.kind) != Kind::bcast || root == meeting.ranks.end()) continue;
     const std::int64_t first = std::ranges::min_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
@@ -231,7 +232,7 @@ void write_phases(Writer& writer, const Story& story, int process) {
     const auto phase = [&](const char* text, std::int64_t from, std::int64_t to) {
       Object object = event("X", process, thread, from);
       object.raw("dur", micro(to - from)).add("name", std::string_view(text)).add("cat", std::string_view("phase"));
-      writer.line(object.raw("args", Object().add("group", meeting.group).add("number", key.second).text()));
+      writer.line(object.raw("args", Object().add("group", meeting.group).add("number", meeting.sequence).text()));
     };
     phase("startup", first, root->begin);
     phase("intermediate", root->begin, last);

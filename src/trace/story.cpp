@@ -149,6 +149,7 @@ void Story::meet() {
       if (slice.event->what != What::call) continue;
       Meeting& meeting = meetings[{slice.context, slice.event->sequence}];
       meeting.group = slice.group;
+      meeting.sequence = slice.event->sequence;
       meeting.size = slice.size;
       meeting.root = slice.event->peer;
       meeting.kind = slice.event->kind;

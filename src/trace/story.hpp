@@ -41,6 +41,7 @@ struct Meeting {
     std::int64_t begin = 0, end = 0;
   };
   std::string_view group;
+  std::uint64_t sequence = 0;
   int size = 0;
   Rank root = -1;
   std::uint8_t kind = 0;

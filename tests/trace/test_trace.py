@@ -181,12 +181,16 @@ def test_python_says_where_its_calls_stand(tmp_path):
 def test_a_rank_that_ends_early(tmp_path, what, status):
     trace = record(tmp_path, what, 3, status=status)
     assert sorted(slices(trace, group="world", number=1)) == [0, 1, 2]
-    assert {rank: call["args"].get("failed") for rank, call in slices(trace, group="world", number=2).items()} == {
-        0: True,
-        2: True,
-    }
+    # The launcher may end the others before they know.
+    ends = {rank: call["args"] for rank, call in slices(trace, group="world", number=2).items()}
+    assert set(ends) <= {0, 2}
+    assert all(call.get("failed") or call.get("unfinished") for call in ends.values())
+    assert what == "killed" or any(call.get("failed") for call in ends.values())
     assert all("add_up" in call["args"]["site"] for call in slices(trace, group="world", number=1).values())
-    assert ("rank 1 died before the end" in run("trace", tmp_path / "trace.json")) == (what == "killed")
+    finished = {one["rank"]: one["finished"] for one in trace["otherData"]["of_ranks"]}
+    assert finished[1] == (what == "missing")
+    said = run("trace", tmp_path / "trace.json")
+    assert ("died before the end" in said) == (not all(finished.values()))
 
 
 def test_what_has_no_room_is_counted(tmp_path):
