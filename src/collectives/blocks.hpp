@@ -94,10 +94,13 @@ inline std::vector<Slice> segments(Slice whole, Count segment) {
 }
 
 /// The agreed segment of a pipeline: the caller's, or one long enough to pay for its message and for a plan of bounded
-/// length. Where cells say how long an element is, that is 4 KiB, a sixteenth of a large cell.
+/// length. Where the transport does not say, but cells say how long an element is, that is 4 KiB, a sixteenth of a
+/// large cell.
 inline Count segment_of(const Shape& shape) {
   constexpr Count most = 128;
-  const Count shortest = shape.large_cell > 0 ? std::max<Count>(shape.large_cell / 16, 1) : 8192;
+  const Count shortest = shape.least_segment > 0 ? shape.least_segment
+                         : shape.large_cell > 0  ? std::max<Count>(shape.large_cell / 16, 1)
+                                                 : 8192;
   return shape.parameters.segment > 0 ? shape.parameters.segment : std::max(shortest, shape.count / most + 1);
 }
 

@@ -60,6 +60,8 @@ struct Shape {
   std::span<const Rank> hosts{};
   Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board, on any host.
   Count large_cell = 0;  ///< Elements that fit a large cell.
+  /// Elements below which messages between hosts are not worth cutting; 0: cells say.
+  Count least_segment = 0;
   Parameters parameters{};
 };
 

@@ -138,6 +138,7 @@ Shape Composition::shape_among(std::span<const Rank> ranks, Rank root, Count cou
   part.root = position(root);
   part.count = count;
   part.commutative = shape_.commutative;
+  part.least_segment = shape_.least_segment;
   part.parameters = shape_.parameters;
   return part;
 }

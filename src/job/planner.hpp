@@ -22,6 +22,7 @@ struct Agreed {
   bool board = false;         ///< Ranks of a group that share a host share a board.
   std::vector<Rank> hosts{};  ///< Of each rank of the group, by their lowest ranks; empty: all share one.
   bool recorded = false;      ///< This rank notes what it does; no matter of the others.
+  std::size_t segment = 0;    ///< transport::Capabilities', between hosts.
 };
 
 /// One per group. Used under the group's rule that one thread at a time starts operations: its turn guards this.

@@ -17,6 +17,7 @@ class Mux final : public Transport {
       if (places_[rank] >= 0) ranks_[static_cast<std::size_t>(places_[rank])] = static_cast<Rank>(rank);
     capabilities_ = near_->capabilities();
     capabilities_.eager = std::min(capabilities_.eager, far_->capabilities().eager);
+    capabilities_.segment = far_->capabilities().segment;
     name_ = std::string(near_->name()) + " and " + std::string(far_->name());
   }
 

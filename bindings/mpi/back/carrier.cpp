@@ -21,6 +21,8 @@ namespace {
 
 /// With its header it stays below what any MPI sends without asking: taking such a message never waits for its sender.
 constexpr std::size_t eager = 3072;
+/// Each larger message is three of the MPI's, one after the other: what is cut finer costs more than it hides.
+constexpr std::size_t segment = std::size_t{1} << 17;
 /// Of more packets that the MPI has not sent yet, all messages are announced: a receiver far behind costs no memory.
 constexpr std::size_t most_packets = 1024;
 constexpr int most_heard = 16;  // at a time
@@ -81,7 +83,7 @@ std::size_t size_of(MPI_Comm comm) {
 Carrier::Carrier(MPI_Comm over)
     : comm_(duplicate_of(over)),
       name_("mpi (" + library_name() + ")"),
-      capabilities_{eager, false, "messages between hosts are the MPI's"},
+      capabilities_{eager, false, "messages between hosts are the MPI's", segment},
       rendezvous_(*this, size_of(over)) {}
 
 void Carrier::close() {

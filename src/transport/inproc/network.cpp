@@ -99,7 +99,7 @@ class Port final : public Transport {
  public:
   Port(std::shared_ptr<Network::State> state, Rank rank)
       : state_(std::move(state)), rank_(rank), mine_(state_->mailbox(rank)), lost_(state_->mailboxes.size(), false) {
-    capabilities_ = {state_->options.eager, true, "ranks share one address space"};
+    capabilities_ = {state_->options.eager, true, "ranks share one address space", 0};
   }
 
   std::string_view name() const override { return "inproc"; }

@@ -128,7 +128,7 @@ Network::Network(Options options)
   for (const std::string& address : options_.listen) door_.listen(address);
   events_.add(door_.descriptor(), EPOLLIN, door_event);
   events_.add(ticker_.descriptor(), EPOLLIN, tick_event);
-  capabilities_ = {eager, false, "messages go through sockets"};
+  capabilities_ = {eager, false, "messages go through sockets", 0};
 }
 
 void Network::call(Peer peer) {
