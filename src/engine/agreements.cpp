@@ -6,6 +6,7 @@
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
+#include "engine/reduction.hpp"
 
 namespace tutti::engine {
 
@@ -45,6 +46,8 @@ Agreements::~Agreements() {
 
 Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number, const Opinion& mine,
                                      std::uint64_t until) {
+  engine_.check_process();
+  refuse_inside_reduction();
   const AgreementName name{who.context, number};
   Session* session = nullptr;
   {
