@@ -89,6 +89,21 @@ TEST_P(OverHosts, SomeMakeAGroup) {
   });
 }
 
+TEST_P(OverHosts, AgreeAndShrink) {
+  run([&](const Group& world) {
+    for (Rank no = 0; no < 3; ++no) {
+      EXPECT_TRUE(world.agree(true));
+      EXPECT_FALSE(world.agree(world.rank() != no));
+    }
+    const Group odd = world.split(world.rank() % 2);
+    const Group same = odd.shrink();
+    EXPECT_EQ(same.rank(), odd.rank());
+    EXPECT_TRUE(odd.lost().empty());
+    expect_sums(same, 1, odd.size());
+    expect_sums(world.shrink(), 2, 2 * size());
+  });
+}
+
 TEST_P(OverHosts, SparseExchange) {
   run([&](const Group& world) {
     // Everybody sends to the next but one, who does not know.

@@ -292,7 +292,7 @@ TEST_F(Protocol, OnlyTheReceiverMayAskAndDrop) {
   word.word = Word::dropped;
   EXPECT_TRUE(sender_.hear(1, word, nullptr));
   EXPECT_EQ(send.state, State::done);
-  for (const Word other : {Word::data, Word::credit, Word::beat}) {
+  for (const Word other : {Word::data, Word::credit, Word::beat, Word::parted}) {
     word.word = other;
     EXPECT_FALSE(sender_.hear(1, word, nullptr));
   }
