@@ -30,7 +30,7 @@ unsigned doubling(std::uint64_t elapsed) {
 TEST(Pulse, IsLostSoonerWhereNothingGetsLost) {
   EXPECT_EQ(lost_at(0, every_200), 600u);
   EXPECT_EQ(lost_at(0, doubling), 600u);
-  EXPECT_EQ(lost_at(0.01, every_200), 600u);
+  EXPECT_EQ(lost_at(0.01, every_200), 1000u);
   EXPECT_EQ(lost_at(0.01, doubling), 1400u);
   EXPECT_EQ(lost_at(0.05, every_200), 1000u);
   EXPECT_EQ(lost_at(0.05, doubling), 3400u);
