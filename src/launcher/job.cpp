@@ -229,7 +229,8 @@ void Job::rank_ended(Rank rank, const End& end) {
 void Job::rank_failed(Rank rank, const End& end, const std::string& what) {
   child(rank).missed = false;
   report_missed();
-  if (options_.keep_going && end.killed && (running_ > 0 || well_)) return say(who(rank) + " " + end.text() + ", " + what);
+  if (options_.keep_going && end.killed && (running_ > 0 || well_))
+    return say(who(rank) + " " + end.text() + ", " + what);
   const bool for_lack_of_readers = output_.problem() != 0 && end.code() == 128 + SIGPIPE;
   if (for_lack_of_readers || rank == first_failed_) {
     // There is nothing to add.
