@@ -56,7 +56,10 @@ class Writer {
 
 std::string Writer::who(Rank rank) const {
   const pid_t pid = situation_.seat(rank).pid;
-  return "rank " + std::to_string(rank) + (pid != 0 ? " (pid " + std::to_string(pid) + ")" : "");
+  const std::string& host = situation_.seat(rank).host;
+  return "rank " + std::to_string(rank) +
+         (pid != 0 ? " (pid " + std::to_string(pid) + (host.empty() ? "" : " on " + host) + ")"
+                   : (host.empty() ? "" : " (on " + host + ")"));
 }
 
 std::string Writer::at(Rank rank, std::uint64_t site, const char* place) const {
@@ -97,7 +100,8 @@ void Writer::mismatch(const Group& group) {
   // By number, then by signature: who called it so.
   std::map<std::uint64_t, std::map<std::uint32_t, std::vector<std::size_t>>> calls;
   for (std::size_t i = 0; i < group.members.size(); ++i)
-    for (const Called& called : group.members[i].calls) calls[called.sequence][called.signature].push_back(i);
+    for (const Called& called : group.members[i].calls)
+      if (called.recorded) calls[called.sequence][called.signature].push_back(i);
   const auto found = std::ranges::find_if(calls, [](const auto& entry) { return entry.second.size() > 1; });
   if (found == calls.end()) return broken(group);
   std::vector<std::vector<std::size_t>> parties;
@@ -122,9 +126,7 @@ void Writer::mismatch(const Group& group) {
 
 void Writer::broken(const Group& group) {
   if (!group.broken) return;
-  const auto world = [&](Rank rank) {
-    return rank < 0 ? "a rank" : who(group.members[static_cast<std::size_t>(rank)].world);
-  };
+  const auto world = [&](Rank rank) { return rank < 0 ? std::string("a rank") : who(rank); };
   Finding finding{"broken", group_text(group) + " is broken: ", {}, {}, group.name, -1};
   if (group.cause == Cause::peer_lost)
     finding.text += world(group.whom) + " was lost";
@@ -134,7 +136,7 @@ void Writer::broken(const Group& group) {
   else
     finding.text += world(group.who) + " gave up operation #" + std::to_string(group.sequence);
   finding.text += ". Every call on it fails at once; no rank waits in it.";
-  if (group.whom >= 0) finding.ranks = {group.members[static_cast<std::size_t>(group.whom)].world};
+  if (group.whom >= 0) finding.ranks = {group.whom};
   add(std::move(finding));
 }
 
@@ -165,6 +167,13 @@ void Writer::blame(const Blame& blame) {
     case State::absent:
       finding.text += has + "not joined the job";
       break;
+    case State::ended:
+      finding.text += has + "ended" + (blame.reached ? " since " + operation + " began" : ", and" + no_call);
+      break;
+    case State::unreachable:
+      finding.text += verb(blame.targets, " cannot be reached: nothing is heard of its host",
+                           " cannot be reached: nothing is heard of their hosts");
+      break;
     default:
       finding.kind = blame.reached ? "unfinished" : "missing";
       finding.text += blame.reached ? has + "started " + operation + ", but does not wait for its end" : no_call;
@@ -183,6 +192,8 @@ void Writer::message(const Blame& blame) {
   std::string text = who(target);
   if (blame.state == State::dead) text += " is dead, and";
   if (blame.state == State::left) text += " has left the job, and";
+  if (blame.state == State::ended) text += " has ended, and";
+  if (blame.state == State::unreachable) text += " cannot be reached, and";
   if (blame.state == State::stopped) text += " is stopped (kill -CONT lets it go on), and";
   text += sends ? " has not received" + what + " from " : " has not sent" + what + " to ";
   text += "rank " + std::to_string(waiter) + ", which waits in " + (sends ? "send" : "recv") + " (" +
@@ -241,6 +252,8 @@ std::vector<Finding> Writer::write() {
   for (const Blame& one : graph_.blames()) blame(one);
   for (const std::vector<Edge>& edges : graph_.circles()) circle(edges);
   idle(State::dead, "dead", "dead; nobody waits for it yet.");
+  idle(State::ended, "ended", "not there any more; nobody waits for it yet.");
+  idle(State::unreachable, "unreachable", "on a host of which nothing is heard; nobody waits for it yet.");
   idle(State::stopped, "stopped", "stopped (kill -CONT lets it go on); nobody waits for it yet.");
   const bool begun = std::ranges::any_of(situation_.seats, [](const Seat& seat) { return seat.pid != 0; });
   if (begun)

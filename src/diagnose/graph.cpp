@@ -16,6 +16,8 @@ namespace {
 int weight(State state) {
   switch (state) {
     case State::dead:
+    case State::ended:
+    case State::unreachable:
       return 0;
     case State::left:
       return 1;
@@ -35,7 +37,7 @@ Graph::Graph(const Situation& situation)
   for (Rank rank = 0; std::cmp_less(rank, situation.seats.size()); ++rank) {
     const Seat& seat = situation.seat(rank);
     // What a rank that cannot act was waiting for is not why the others wait.
-    if (seat.state == State::dead || seat.state == State::stopped || seat.state == State::left) continue;
+    if (weight(seat.state) <= weight(State::stopped)) continue;
     for (const host::Wait& wait : seat.waits) add(rank, wait);
   }
 }
@@ -44,10 +46,9 @@ void Graph::add(Rank from, const host::Wait& wait) {
   const Group* group = situation_.snapshot.group(wait.context);
   if (group == nullptr) return;
   std::set<Rank> targets;
-  const auto size = group->members.size();
   const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
-  for (const Rank member : std::span(wait.blockers).first(listed))
-    if (std::cmp_less(member, size)) targets.insert(group->members[static_cast<std::size_t>(member)].world);
+  for (const Rank rank : std::span(wait.blockers).first(listed))
+    if (std::cmp_less(rank, to_.size())) targets.insert(rank);
   if (wait.blocked > listed && wait.what == host::Waited::collective)  // not all of them fitted in
     for (const Member& member : group->members)
       if (!member.reached(wait.sequence)) targets.insert(member.world);
@@ -67,7 +68,7 @@ std::vector<Blame> Graph::blames() const {
       if (is == State::waiting) continue;
       const auto member = std::ranges::find(edge.group->members, edge.to, &Member::world);
       const bool message = edge.wait->what != host::Waited::collective;
-      const bool reached = !message && member->reached(edge.wait->sequence);
+      const bool reached = !message && member != edge.group->members.end() && member->reached(edge.wait->sequence);
       // Messages are told one by one, collectives once for all ranks that are alike.
       const Key key{weight(is),
                     is,

@@ -13,6 +13,7 @@
 
 #include "diagnose/proc.hpp"
 #include "diagnose/snapshot.hpp"
+#include "host/holder.hpp"
 #include "launch/system.hpp"
 
 namespace tutti::diagnose {
@@ -120,7 +121,7 @@ Job find_by_process(pid_t pid) {
   }
   for (Job& job : find_jobs())  // one that is dead holds nothing any more, but the others know it
     if (has_rank(job, pid)) return std::move(job);
-  const bool there = state_of(pid) != '\0';
+  const bool there = host::state_of(pid) != '\0';
   throw Error(Cause::usage,
               there ? "process " + std::to_string(pid) + " (" + command_of(pid) +
                           ") is no rank and no launcher of a job; tutti why lists the jobs there are"

@@ -49,13 +49,6 @@ std::vector<pid_t> all_processes() {
   return found;
 }
 
-char state_of(pid_t pid) {
-  const std::string stat = read_text(proc(pid, "stat"));
-  // The name stands in brackets and may hold anything, brackets too.
-  const std::size_t end = stat.rfind(") ");
-  return end == stat.npos || end + 2 >= stat.size() ? '\0' : stat[end + 2];
-}
-
 std::string command_of(pid_t pid) {
   std::string text = read_text(proc(pid, "cmdline"));
   while (!text.empty() && text.back() == '\0') text.pop_back();

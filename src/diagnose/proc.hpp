@@ -19,8 +19,6 @@ using base::read_text;
 
 /// All processes that are visible here, ascending.
 std::vector<pid_t> all_processes();
-/// The letter of /proc/PID/stat: R, S, D, T (stopped), t (traced), Z …; 0 when there is no such process.
-char state_of(pid_t pid);
 /// "tutti run -n 4 ./solver", at most 80 characters.
 std::string command_of(pid_t pid);
 

@@ -3,11 +3,13 @@
 
 #include <algorithm>
 #include <cstdio>
+#include <set>
 #include <span>
 #include <utility>
 
 #include "base/json.hpp"
 #include "base/names.hpp"
+#include "diagnose/hosts.hpp"
 #include "diagnose/proc.hpp"
 
 namespace tutti::diagnose {
@@ -33,11 +35,9 @@ std::string row(std::string_view first, std::string_view second, std::string_vie
 /// World ranks of those a wait is blocked on, as far as they are listed.
 std::vector<Rank> blockers_of(const host::Wait& wait, const Snapshot& snapshot) {
   std::vector<Rank> ranks;
-  const Group* group = snapshot.group(wait.context);
   const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
-  for (const Rank member : std::span(wait.blockers).first(listed))
-    if (group != nullptr && std::cmp_less(member, group->members.size()))
-      ranks.push_back(group->members[static_cast<std::size_t>(member)].world);
+  for (const Rank rank : std::span(wait.blockers).first(listed))
+    if (std::cmp_less(rank, snapshot.processes.size())) ranks.push_back(rank);
   std::ranges::sort(ranks);
   return ranks;
 }
@@ -70,19 +70,25 @@ std::string summary(const Situation& situation) {
 }  // namespace
 
 Report::Report(const Job& job, std::string_view (*algorithm)(std::int32_t))
-    : job_(job.id), launcher_(job.launcher), situation_(observe(job.segment.get())) {
+    : job_(job.id), launcher_(job.launcher), situation_(observe_job(File(job.segment.get()))) {
   const Words words{algorithm, [this](Rank rank, std::uint64_t address) { return site(rank, address); }};
   findings_ = find(situation_, words);
 }
 
 std::string Report::site(Rank rank, std::uint64_t address) {
   if (address == 0) return {};
-  return sites_.try_emplace(rank, situation_.seat(rank).pid).first->second.name(address);
+  const Seat& seat = situation_.seat(rank);
+  const auto made = [&seat] { return seat.maps.empty() ? symbols::Sites(seat.pid) : symbols::Sites(std::string_view(seat.maps)); };
+  const auto known = sites_.find(rank);
+  return (known != sites_.end() ? known : sites_.emplace(rank, made()).first)->second.name(address);
 }
 
 std::string Report::heading() const {
   std::string text = "job " + name_of(job_) + ": " + std::to_string(situation_.seats.size());
   text += situation_.seats.size() == 1 ? " rank" : " ranks";
+  std::set<std::string> hosts;
+  for (const Seat& seat : situation_.seats) hosts.insert(seat.host);
+  if (hosts.size() > 1) text += " on " + std::to_string(hosts.size()) + " hosts";
   if (launcher_ == 0) return text + ", no launcher";
   return text + ", launcher " + std::to_string(launcher_) + " (" + command_of(launcher_) + ")";
 }
@@ -125,7 +131,9 @@ std::string Report::text() {
     const Seat& seat = situation_.seat(rank);
     const std::int32_t own = situation_.snapshot.processes[static_cast<std::size_t>(rank)].pid;
     const pid_t pid = seat.pid != 0 ? seat.pid : own;
-    text += row(std::to_string(rank), pid != 0 ? std::to_string(pid) : "-", name(seat.state), doing(rank));
+    const std::string process = pid != 0 ? std::to_string(pid) : "-";
+    text += row(std::to_string(rank), seat.host.empty() ? process : seat.host + ":" + process, name(seat.state),
+                doing(rank));
   }
   for (const Group& group : situation_.snapshot.groups) {
     std::vector<Rank> ranks;
@@ -168,6 +176,7 @@ std::string Report::rank_json(Rank rank) {
                .text();
   json::Object object;
   object.add("rank", rank)
+      .maybe("host", !seat.host.empty(), std::string_view(seat.host))
       .maybe("pid", seat.pid != 0 || process.pid != 0, seat.pid != 0 ? seat.pid : process.pid)
       .add("state", std::string_view(name(seat.state)))
       .raw("waits", json::array(seat.waits, [&](const host::Wait& wait) { return wait_json(rank, wait); }))
@@ -210,8 +219,11 @@ std::string list_text(const std::vector<Job>& jobs) {
   for (const Job& job : jobs) {
     text += "job " + name_of(job.id) + ": ";
     if (job.segment) {
-      const Situation situation = observe(job.segment.get());
-      text += std::to_string(situation.seats.size()) + (situation.seats.size() == 1 ? " rank" : " ranks") + " (" +
+      const File here(job.segment.get());
+      const std::int32_t ranks = ranks_of(here);
+      const Situation situation = observe(here, ranks);
+      text += std::to_string(situation.seats.size()) + (ranks != 0 ? " of " + std::to_string(ranks) : "") +
+              (situation.seats.size() == 1 ? " rank" : " ranks") + (ranks != 0 ? " here (" : " (") +
               summary(situation) + "), ";
     } else {
       text += job.problem + ", ";

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnose/situation.hpp"
 
-#include <fcntl.h>
-
 #include <algorithm>
 #include <chrono>
 #include <span>
 #include <thread>
-
-#include "diagnose/proc.hpp"
 
 namespace tutti::diagnose {
 
@@ -21,31 +17,15 @@ constexpr std::uint64_t old = 1'000'000'000;
 /// Waits that are younger say nothing.
 constexpr std::uint64_t young = 50'000'000;
 
-struct Holder {
-  bool alive = false;
-  pid_t pid = 0;
-};
-
-/// The process that holds a rank's life lock.
-Holder holder_of(int segment, Rank rank) {
-  struct flock lock {};
-  lock.l_type = F_WRLCK;
-  lock.l_whence = SEEK_SET;
-  lock.l_start = host::life_locks + rank;
-  lock.l_len = 1;
-  if (fcntl(segment, F_GETLK, &lock) != 0 || lock.l_type == F_UNLCK) return {};
-  return {true, std::max(lock.l_pid, 0)};
-}
-
 bool is_old(const Process& process, std::uint64_t told_at, std::uint64_t now) {
   return told_at == 0 || (told_at < now && now - told_at > old) || process.waits.empty();
 }
 
-State state_of(const Process& process, const Holder& holder, std::uint64_t now) {
+State state_of(const Process& process, const host::Holder& holder, std::uint64_t now) {
   if (process.life == host::Life::absent) return State::absent;
   if (process.life == host::Life::left) return State::left;
   if (process.life == host::Life::dead || !holder.alive) return State::dead;
-  const char kernel = holder.pid != 0 ? diagnose::state_of(holder.pid) : 'S';
+  const char kernel = holder.pid != 0 ? holder.state : 'S';
   if (kernel == 'T' || kernel == 't') return State::stopped;
   if (kernel == '\0' || kernel == 'Z' || kernel == 'X') return State::dead;
   if (!is_old(process, process.waited_at, now)) return State::waiting;
@@ -57,7 +37,7 @@ bool same(const host::Wait& a, const host::Wait& b) {
          a.since == b.since && a.blocked == b.blocked && std::ranges::equal(a.blockers, b.blockers);
 }
 
-Seat look_at(const Process& process, const Process& before, const Holder& holder, std::uint64_t now) {
+Seat look_at(const Process& process, const Process& before, const host::Holder& holder, std::uint64_t now) {
   Seat seat;
   seat.state = state_of(process, holder, now);
   if (seat.state != State::absent) seat.pid = holder.pid;
@@ -73,18 +53,19 @@ Seat look_at(const Process& process, const Process& before, const Holder& holder
 }  // namespace
 
 const char* name(State state) {
-  constexpr const char* names[] = {"not there yet", "running", "sleeping", "waiting", "stopped", "dead", "left"};
+  constexpr const char* names[] = {"not there yet", "running", "sleeping", "waiting",    "stopped",
+                                   "dead",          "left",    "ended",    "unreachable"};
   return names[static_cast<int>(state)];
 }
 
-Situation observe(int segment) {
-  const Snapshot before = read_snapshot(segment);
+Situation observe(const Source& source, std::int32_t ranks) {
+  const Snapshot before = read_snapshot(source, ranks);
   std::this_thread::sleep_for(between_looks);
   Situation situation;
-  situation.snapshot = read_snapshot(segment);
+  situation.snapshot = read_snapshot(source, ranks);
   const auto& processes = situation.snapshot.processes;
   for (std::size_t i = 0; i < processes.size(); ++i) {
-    const Holder holder = holder_of(segment, static_cast<Rank>(i));
+    const host::Holder holder = source.holder(static_cast<Rank>(i));
     const std::uint64_t now = situation.snapshot.taken_at;
     const Process earlier = i < before.processes.size() ? before.processes[i] : Process();
     const Seat seat = look_at(processes[i], earlier, holder, now);

@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <string>
 #include <vector>
 
 #include "diagnose/snapshot.hpp"
@@ -18,12 +19,17 @@ enum class State {
   stopped,   ///< By SIGSTOP, SIGTSTP or a debugger.
   dead,      ///< Ended without leaving.
   left,      ///< Ended in order.
+  // Of ranks whose host nobody answers for:
+  ended,        ///< The host is there, the process is not.
+  unreachable,  ///< Nothing is heard of the host.
 };
 const char* name(State state);
 
 struct Seat {
   State state = State::absent;
-  pid_t pid = 0;  ///< As seen from here; 0 = there is none any more, or it is not visible.
+  pid_t pid = 0;     ///< As seen from its host; 0 = there is none any more, or it is not visible.
+  std::string maps;  ///< On another host: what of /proc/PID/maps names the files that it runs.
+  std::string host;  ///< Its host's name; empty in a job on one host.
   /// What it has been waiting for, long enough to matter, without moving on; those that a thread waits for come first.
   std::vector<host::Wait> waits;
 };
@@ -36,7 +42,8 @@ struct Situation {
   const Seat& seat(Rank rank) const { return seats[static_cast<std::size_t>(rank)]; }
 };
 
-/// Looks twice, a tenth of a second apart, so that what merely takes its time is not taken for a hang.
-Situation observe(int segment);
+/// Looks twice, a tenth of a second apart, so that what merely takes its time is not taken for a hang. Of one host: its
+/// ranks are told by their places there; the job has `ranks` of them, 0: all are here.
+Situation observe(const Source& source, std::int32_t ranks = 0);
 
 }  // namespace tutti::diagnose

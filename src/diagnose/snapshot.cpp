@@ -1,18 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnose/snapshot.hpp"
 
-#include <sys/stat.h>
-#include <unistd.h>
-
 #include <algorithm>
 #include <bit>
-#include <cerrno>
 #include <cstring>
 #include <new>
 #include <optional>
 #include <span>
-
-#include "base/clock.hpp"
+#include <utility>
 
 namespace tutti::diagnose {
 
@@ -22,25 +17,15 @@ using host::Offset;
 
 /// A process that dies while it tells something leaves an odd version for ever; one that is busy is done in no time.
 constexpr int most_attempts = 100;
+constexpr std::uint64_t longest_directory = std::uint64_t{1} << 22;
 constexpr std::uint32_t board_told = 2;  // BoardHeader::broken with its details
 constexpr std::uint32_t causes = static_cast<std::uint32_t>(Cause::interrupted) + 1;
-
-bool read_all(int file, Offset offset, std::span<std::byte> to) {
-  while (!to.empty()) {
-    const ssize_t got = pread(file, to.data(), to.size(), static_cast<off_t>(offset));
-    if (got < 0 && errno == EINTR) continue;
-    if (got <= 0) return false;
-    to = to.subspan(static_cast<std::size_t>(got));
-    offset += static_cast<Offset>(got);
-  }
-  return true;
-}
 
 /// A copy of something that lies in the file; its bytes may be anything.
 template <class T>
 class Copy {
  public:
-  bool read(int file, Offset offset) { return read_all(file, offset, bytes_); }
+  bool read(const Source& source, Offset offset) { return source.read(offset, bytes_); }
   const T& operator*() const { return *std::launder(reinterpret_cast<const T*>(bytes_)); }
   const T* operator->() const { return &**this; }
 
@@ -53,12 +38,12 @@ class Copy {
 }
 
 /// The header, checked.
-Copy<host::Header> read_header(int file) {
-  struct stat status {};
-  if (fstat(file, &status) != 0 || !S_ISREG(status.st_mode)) refuse("it is no memory");
+Copy<host::Header> read_header(const Source& source) {
+  const std::uint64_t bytes = source.bytes();
+  if (bytes == 0) refuse("it is no memory");
   Copy<host::Header> header;
-  if (!header.read(file, 0)) refuse("it is too short");
-  const std::string complaint = host::check(*header, static_cast<std::uint64_t>(status.st_size), header->job);
+  if (!header.read(source, 0)) refuse("it is too short");
+  const std::string complaint = host::check(*header, bytes, header->job);
   if (!complaint.empty()) refuse(complaint);
   return header;
 }
@@ -82,10 +67,10 @@ std::optional<host::Wait> sound(host::Wait wait, std::int32_t size) {
   return wait;
 }
 
-void read_waits(int file, Offset place, std::int32_t size, Process& process) {
+void read_waits(const Source& source, Offset place, std::int32_t size, Process& process) {
   Copy<host::Waits> waits, again;
   for (int attempt = 0; attempt < most_attempts; ++attempt) {
-    if (!waits.read(file, place) || !again.read(file, place)) return;
+    if (!waits.read(source, place) || !again.read(source, place)) return;
     const std::uint64_t version = waits->version.load(std::memory_order_relaxed);  // relaxed: a copy of our own
     // Equal before and after: nobody wrote while the first copy was made.
     if (version % 2 != 0 || again->version.load(std::memory_order_relaxed) != version) continue;
@@ -99,18 +84,19 @@ void read_waits(int file, Offset place, std::int32_t size, Process& process) {
   }
 }
 
-Process read_process(int file, const host::Header& header, Rank rank) {
+Process read_process(const Source& source, const host::Header& header, std::int32_t ranks, Rank rank) {
   const Offset place = header.processes + static_cast<Offset>(rank) * sizeof(host::Process);
   Process process;
   Copy<host::Process> found;
-  if (!found.read(file, place)) return process;
+  if (!found.read(source, place)) return process;
   const host::Life life = found->life.load(std::memory_order_relaxed);  // relaxed here and below: a copy of our own
   process.life = life <= host::Life::dead ? life : host::Life::absent;
   process.pid = std::max(found->pid, 0);
-  process.called = found->last.kind.load(std::memory_order_relaxed) < static_cast<std::uint32_t>(operations);
+  process.last_kind = found->last.kind.load(std::memory_order_relaxed);
+  process.called = process.last_kind < static_cast<std::uint32_t>(operations);
   process.last_context = found->last.context.load(std::memory_order_relaxed);
   process.last_sequence = found->last.sequence.load(std::memory_order_relaxed);
-  read_waits(file, place + offsetof(host::Process, waits), header.size, process);
+  read_waits(source, place + offsetof(host::Process, waits), ranks, process);
   return process;
 }
 
@@ -136,12 +122,13 @@ std::vector<Called> read_calls(std::span<const host::Record> first, std::span<co
 }
 
 /// Who is in the group; false when that cannot be.
-bool read_members(int file, Offset place, const host::BoardLayout& layout, std::int32_t processes, Group& group) {
+bool read_members(const Source& source, Offset place, const host::BoardLayout& layout, std::int32_t processes,
+                  Group& group) {
   const std::size_t size = group.members.size();
   Copy<host::BoardIdentity> identity;
   std::vector<std::int32_t> world(size);
-  if (!identity.read(file, place + layout.identity) ||
-      !read_all(file, place + layout.identity + sizeof(host::BoardIdentity), std::as_writable_bytes(std::span(world))))
+  if (!identity.read(source, place + layout.identity) ||
+      !source.read(place + layout.identity + sizeof(host::BoardIdentity), std::as_writable_bytes(std::span(world))))
     return false;
   group.name = text_of(identity->name);
   std::vector<bool> seen(static_cast<std::size_t>(processes));
@@ -154,11 +141,15 @@ bool read_members(int file, Offset place, const host::BoardLayout& layout, std::
   return true;
 }
 
-void read_break(const host::BoardHeader& header, Group& group) {
+/// `ranks`: of the job. Of a group over several hosts not all members are known here.
+void read_break(const host::BoardHeader& header, const host::Header& segment, std::int32_t ranks, Group& group) {
   const auto cause = header.cause.load(std::memory_order_relaxed);
   if (header.broken.load(std::memory_order_relaxed) != board_told || cause >= causes) return;
-  const auto member = [&](Rank rank) {
-    return rank >= 0 && static_cast<std::size_t>(rank) < group.members.size() ? rank : -1;
+  const auto member = [&](Rank rank) -> Rank {
+    if (rank < 0) return -1;
+    if (ranks == segment.size)
+      return std::cmp_less(rank, group.members.size()) ? group.members[static_cast<std::size_t>(rank)].world : -1;
+    return group.context == host::world_context(segment.job) && rank < ranks ? rank : -1;
   };
   group.broken = true;
   group.cause = static_cast<Cause>(cause);
@@ -168,9 +159,10 @@ void read_break(const host::BoardHeader& header, Group& group) {
 }
 
 /// The board there, if it is one in use; `bytes`: how much of the heap it takes.
-std::optional<Group> read_board(int file, Offset place, const host::Header& segment, std::size_t& bytes) {
+std::optional<Group> read_board(const Source& source, Offset place, const host::Header& segment, std::int32_t ranks,
+                                std::size_t& bytes) {
   Copy<host::BoardHeader> header;
-  if (!header.read(file, place) || header->magic.load(std::memory_order_relaxed) != host::board_magic) return {};
+  if (!header.read(source, place) || header->magic.load(std::memory_order_relaxed) != host::board_magic) return {};
   const std::int32_t size = header->size.load(std::memory_order_relaxed);
   if (size < 1 || size > segment.size || header->users.load(std::memory_order_relaxed) < 1) return {};
   const host::BoardLayout layout(size);
@@ -178,12 +170,12 @@ std::optional<Group> read_board(int file, Offset place, const host::Header& segm
   Group group;
   group.context = header->context.load(std::memory_order_relaxed);
   group.members.resize(static_cast<std::size_t>(size));
-  if (!read_members(file, place, layout, segment.size, group)) return {};
-  read_break(*header, group);
+  if (!read_members(source, place, layout, segment.size, group)) return {};
+  read_break(*header, segment, ranks, group);
   const std::size_t all = group.members.size() * host::records;
   std::vector<host::Record> first(all), second(all);
-  if (!read_all(file, place + layout.records, std::as_writable_bytes(std::span(first))) ||
-      !read_all(file, place + layout.records, std::as_writable_bytes(std::span(second))))
+  if (!source.read(place + layout.records, std::as_writable_bytes(std::span(first))) ||
+      !source.read(place + layout.records, std::as_writable_bytes(std::span(second))))
     return {};
   for (std::size_t i = 0; i < group.members.size(); ++i)
     group.members[i].calls = read_calls(std::span(first).subspan(i * host::records, host::records),
@@ -195,20 +187,20 @@ std::optional<Group> read_board(int file, Offset place, const host::Header& segm
 /// Boards stand in no list. But each lies at a multiple of its size, rounded up to a power of two, and starts with a
 /// magic number: they are found by looking at every place where one can be. Of a board that was given back, nothing is
 /// left.
-std::vector<Group> read_groups(int file, const host::Header& header) {
+std::vector<Group> read_groups(const Source& source, const host::Header& header, std::int32_t ranks) {
   std::vector<Group> groups;
   const std::uint64_t step = std::bit_ceil(host::BoardLayout(2).bytes);
   const auto up = [step](Offset offset) { return (offset + step - 1) / step * step; };
   const Offset end = std::min<Offset>(header.heap_next.load(std::memory_order_relaxed), header.capacity);
   for (Offset place = up(header.heap); place < end;) {
-    const off_t data = lseek(file, static_cast<off_t>(place), SEEK_DATA);  // over what was never written
-    if (data < 0 || static_cast<Offset>(data) >= end) break;
-    if (const Offset next = static_cast<Offset>(data) / step * step; next > place) {
+    const Offset data = source.data_from(place);  // over what was never written
+    if (data >= end) break;
+    if (const Offset next = data / step * step; next > place) {
       place = next;
       continue;
     }
     std::size_t bytes = 0;
-    std::optional<Group> group = read_board(file, place, header, bytes);
+    std::optional<Group> group = read_board(source, place, header, ranks, bytes);
     if (group) groups.push_back(std::move(*group));
     place += group ? std::bit_ceil(bytes) : step;
   }
@@ -227,17 +219,29 @@ const Group* Snapshot::group(std::uint64_t context) const {
   return found == groups.end() ? nullptr : &*found;
 }
 
-std::uint64_t job_of(int descriptor) { return read_header(descriptor)->job; }
+std::uint64_t job_of(int descriptor) { return read_header(File(descriptor))->job; }
 
-Snapshot read_snapshot(int descriptor) {
-  const Copy<host::Header> header = read_header(descriptor);
+Snapshot read_snapshot(int descriptor) { return read_snapshot(File(descriptor)); }
+
+Snapshot read_snapshot(const Source& source, std::int32_t ranks) {
+  const Copy<host::Header> header = read_header(source);
   Snapshot snapshot;
   snapshot.job = header->job;
-  snapshot.groups = read_groups(descriptor, *header);
+  if (ranks == 0) ranks = header->size;
+  snapshot.groups = read_groups(source, *header, ranks);
   for (Rank rank = 0; rank < header->size; ++rank)
-    snapshot.processes.push_back(read_process(descriptor, *header, rank));
-  snapshot.taken_at = base::now();
+    snapshot.processes.push_back(read_process(source, *header, ranks, rank));
+  snapshot.taken_at = source.now();
   return snapshot;
+}
+
+std::string read_directory(const Source& source) {
+  const Copy<host::Header> header = read_header(source);
+  const Offset place = header->directory.load(std::memory_order_relaxed);  // relaxed: a copy of our own
+  const std::uint64_t bytes = header->directory_bytes.load(std::memory_order_relaxed);
+  if (place < header->heap || place >= header->capacity || bytes > longest_directory) return {};
+  std::string text(bytes, '\0');
+  return source.read(place, std::as_writable_bytes(std::span(text))) ? text : std::string();
 }
 
 }  // namespace tutti::diagnose

@@ -8,6 +8,7 @@
 #include <vector>
 
 #include "base/names.hpp"
+#include "diagnose/source.hpp"
 #include "host/board.hpp"
 #include "host/segment.hpp"
 #include "host/waits.hpp"
@@ -24,7 +25,8 @@ struct Called {
   Count count = 0;
   std::int32_t algorithm = -1;
   std::uint64_t site = 0;
-  base::Label label{};  ///< The name of a user's plan.
+  base::Label label{};   ///< The name of a user's plan.
+  bool recorded = true;  ///< False: known from its wait alone, or from its last call; then it has no signature.
 
   Kind kind() const { return static_cast<Kind>(static_cast<std::uint8_t>(call)); }
   std::string name() const { return base::name(kind(), label); }
@@ -45,7 +47,7 @@ struct Group {
   std::vector<Member> members;
   bool broken = false;
   Cause cause = Cause::broken;
-  Rank who = -1, whom = -1;  ///< Ranks of the group: who broke it, whom that concerns; -1 = unknown.
+  Rank who = -1, whom = -1;  ///< Who broke it, whom that concerns: ranks of the job; -1 = unknown.
   std::uint64_t sequence = 0;
 };
 
@@ -54,6 +56,7 @@ struct Process {
   std::int32_t pid = 0;  ///< As it sees itself.
   /// The last collective that it called anywhere; `called` says whether there is one.
   bool called = false;
+  std::uint32_t last_kind = 0;
   std::uint64_t last_context = 0, last_sequence = 0;
   std::uint64_t told_at = 0, waited_at = 0;
   std::uint32_t in_flight = 0;
@@ -71,7 +74,11 @@ struct Snapshot {
 
 /// The job whose segment the descriptor is. Throws Error (system) when it is none, or one of another version.
 std::uint64_t job_of(int descriptor);
-/// Throws Error (system) as well.
+/// Throws Error (system) as well. Ranks are places of this host's memory, but for those that somebody waits for: these
+/// are ranks of the job, which has so many; 0: all are here.
+Snapshot read_snapshot(const Source& source, std::int32_t ranks = 0);
 Snapshot read_snapshot(int descriptor);
+/// What stands there of the job's other hosts, see launch/directory.hpp; empty where there are none.
+std::string read_directory(const Source& source);
 
 }  // namespace tutti::diagnose

@@ -43,7 +43,7 @@ Wait Operation::tell() const {
     unseen(at_, ranks);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
-  for (const Rank rank : ranks) told.add(rank);
+  for (const Rank rank : ranks) told.add(channel_.who_.world[static_cast<std::size_t>(rank)]);
   if (user_lane()) {
     const Instruction& step = bound_->instructions.front();
     told.what = step.verb == Verb::send ? host::Waited::send : host::Waited::recv;
@@ -55,11 +55,7 @@ Wait Operation::tell() const {
   told.sequence = sequence_;
   told.call = bound_->call_word;
   told.count = bound_->description.count;
-  if (channel_.board_) {
-    const host::Record& mine = channel_.board_.record(channel_.row(), sequence_);
-    if (mine.sequence.load(std::memory_order_relaxed) == sequence_ + 1)  // relaxed: this process wrote it
-      told.site = mine.site.load(std::memory_order_relaxed);
-  }
+  told.site = reinterpret_cast<std::uint64_t>(site_);
   return told;
 }
 

@@ -10,6 +10,7 @@
 #include <span>
 #include <string_view>
 
+#include "base/hash.hpp"
 #include "host/segment.hpp"
 
 namespace tutti::host {
@@ -17,6 +18,9 @@ namespace tutti::host {
 inline constexpr int cells = 512, areas = 8;
 inline constexpr std::size_t small_payload = 96, large_payload = 65536;  ///< Bytes of a cell, and of an area.
 inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
+
+/// The context of the group of all processes of a job.
+constexpr std::uint64_t world_context(std::uint64_t job) { return base::combine(job, 0x776f726c64); }
 
 /// A cell: a word that says which operation's, and a payload, in the cell if it fits, else in an area of
 /// the writer's, who gives them out in turn. The writer fills length, address and payload, then stores the word

@@ -17,7 +17,7 @@
 namespace tutti::host {
 
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
-inline constexpr std::uint32_t wire_version = 3;
+inline constexpr std::uint32_t wire_version = 4;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
 inline constexpr std::int32_t max_processes = 32768;
 
@@ -86,13 +86,16 @@ inline constexpr std::size_t cores_told_apart = 256;
 struct alignas(line) Header {
   std::uint64_t magic;
   std::uint32_t version;
-  std::int32_t size;                               ///< Processes of the host (= of the job, on one host).
-  std::uint64_t job;                               ///< Identifies the job in messages and names.
-  std::uint64_t capacity;                          ///< Bytes of the sealed file.
-  Offset processes;                                ///< Process[size]
-  Offset links;                                    ///< One word per page of the file: the free lists' links
-  Offset pairs;                                    ///< Page-aligned; pair_area_bytes(size) bytes.
-  Offset heap;                                     ///< Boards are carved from here on.
+  std::int32_t size;       ///< Processes of the host (= of the job, on one host).
+  std::uint64_t job;       ///< Identifies the job in messages and names.
+  std::uint64_t capacity;  ///< Bytes of the sealed file.
+  Offset processes;        ///< Process[size]
+  Offset links;            ///< One word per page of the file: the free lists' links
+  Offset pairs;            ///< Page-aligned; pair_area_bytes(size) bytes.
+  Offset heap;             ///< Boards are carved from here on.
+  /// Where the ranks of other hosts can be asked, for readers from outside (launch/directory.hpp); 0 = there are none.
+  std::atomic<Offset> directory;
+  std::atomic<std::uint64_t> directory_bytes;
   alignas(line) std::atomic<std::uint64_t> alarm;  ///< Bumped when a process dies or leaves or a group breaks.
   /// Foreign load: until when (nanoseconds) all processes sleep at once instead of yielding; 0 = none was seen.
   alignas(line) std::atomic<std::uint64_t> foreign_until;

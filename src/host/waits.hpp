@@ -29,7 +29,7 @@ struct Wait {
   std::uint32_t tag = 0;                   ///< The user's tag of a message.
   std::uint32_t awaited = 0;               ///< 1: a thread waits for this very one; otherwise it is merely in flight.
   std::uint32_t blocked = 0;               ///< How many ranks it is blocked on, of which the first stand here.
-  std::int32_t blockers[most_blockers]{};  ///< Ranks of the group.
+  std::int32_t blockers[most_blockers]{};  ///< Ranks of the job.
   char place[longest_place]{};             ///< File and line of the call, where the language knows it.
 
   /// Adds a rank it is blocked on.

@@ -47,8 +47,6 @@ std::string_view algorithm_name(std::int32_t algorithm) {
              : "an unknown algorithm";
 }
 
-std::uint64_t world_context(std::uint64_t job) { return base::combine(job, 0x776f726c64); }
-
 Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
     : runtime_(std::move(runtime)),
       channel_(std::make_shared<Channel>(std::shared_ptr<engine::Engine>(runtime_, &runtime_->engine()),
@@ -271,8 +269,8 @@ host::Offset make_world_board(host::Segment& segment, std::string_view name) {
   if (segment.size() == 1) return 0;
   const std::size_t bytes = host::Board::bytes(segment.size());
   const host::Offset board = segment.allocate(bytes);
-  host::Board::format(segment.at(board, bytes), segment.size(), world_context(segment.header().job), segment.size(),
-                      name);
+  host::Board::format(segment.at(board, bytes), segment.size(), host::world_context(segment.header().job),
+                      segment.size(), name);
   return board;
 }
 
@@ -287,7 +285,7 @@ std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offse
   host::Segment& segment = runtime->engine().segment();
   const std::vector<Rank>& hosts = runtime->place().hosts;
   Membership world;
-  world.context = world_context(segment.header().job);
+  world.context = host::world_context(segment.header().job);
   world.name = runtime->place().name;
   world.rank = runtime->place().engine.world_rank;
   world.world.resize(hosts.empty() ? static_cast<std::size_t>(segment.size()) : hosts.size());

@@ -157,9 +157,6 @@ class Member : public std::enable_shared_from_this<Member> {
 /// The name of an algorithm by its position in the registry, for messages.
 std::string_view algorithm_name(std::int32_t algorithm);
 
-/// The world's context and the size of its board: known to all without asking.
-std::uint64_t world_context(std::uint64_t job);
-
 /// Memory for the board of the world's ranks on a host, made by one of them before the others ask for it; 0 where it is
 /// alone.
 host::Offset make_world_board(host::Segment& segment, std::string_view name = world_name);

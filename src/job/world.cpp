@@ -14,7 +14,9 @@
 #include "job/recording.hpp"
 #include "job/runtime.hpp"
 #include "job/settings.hpp"
+#include "launch/directory.hpp"
 #include "launch/member.hpp"
+#include "launch/window.hpp"
 #include "transport/interfaces.hpp"
 #include "transport/tcp/tcp.hpp"
 
@@ -33,6 +35,7 @@ launch::Patience patience_from_environment() {
 struct World {
   launch::Member place;
   std::unique_ptr<Recording> recording;
+  std::unique_ptr<launch::Window> window;  // of a job over several hosts
   std::shared_ptr<Member> member;
   std::mutex lock;
   bool left = false;
@@ -66,9 +69,9 @@ std::string text_of(std::span<const std::byte> said) {
   return {reinterpret_cast<const char*>(said.data()), said.size()};
 }
 
-/// Where each rank can be called, collected by rank 0, in lines: nobody asks the store later, which ends with rank 0.
+/// What each rank says of itself, collected by rank 0, in lines: nobody asks the store later, which ends with rank 0.
 std::vector<std::string> all_addresses(launch::Member& place, const std::string& mine) {
-  constexpr Rank at_a_time = 256;  // what the store takes as one value
+  constexpr Rank at_a_time = 128;  // what the store takes as one value
   place.put(addresses_key(place.rank()), std::as_bytes(std::span(mine)));
   std::vector<std::string> all;
   for (Rank first = 0; first < place.size(); first += at_a_time) {
@@ -88,8 +91,15 @@ std::vector<std::string> all_addresses(launch::Member& place, const std::string&
                                  std::to_string(place.size()) + " ranks; use one version of Tutti");
 }
 
-/// The sockets to other hosts, open for calls by all when this returns.
-Far listen(launch::Member& place) {
+/// Tells who looks at this host's memory where the others can be asked. By the first of its ranks.
+void publish_windows(const launch::Member& place, const std::vector<Rank>& hosts, std::vector<std::string> windows) {
+  const Rank here = hosts[static_cast<std::size_t>(place.rank())];
+  if (places(hosts, place.rank())[static_cast<std::size_t>(place.rank())] != 0) return;
+  launch::publish(*place.segment(), {place.secret(), here, launch::network_name(), hosts, std::move(windows)});
+}
+
+/// The sockets to other hosts, open for calls by all when this returns. The window is open as well.
+Far listen(launch::Member& place, const std::vector<Rank>& hosts, std::unique_ptr<launch::Window>& window) {
   namespace tcp = transport::tcp;
   const auto addresses = std::make_shared<std::vector<std::string>>();
   tcp::Options options;
@@ -97,8 +107,18 @@ Far listen(launch::Member& place) {
   options.listen = transport::places_to_listen(false);
   options.find = [addresses](Rank peer) { return (*addresses)[static_cast<std::size_t>(peer)]; };
   if (const std::uint64_t timeout = timeout_from_environment(); timeout != 0) options.patience = timeout;
+  window = std::make_unique<launch::Window>(place.segment(),
+                                            places(hosts, place.rank())[static_cast<std::size_t>(place.rank())],
+                                            place.secret(), options.listen);
   auto transport = tcp::listen(std::move(options));
-  *addresses = all_addresses(place, transport->addresses());
+  constexpr char then = '|';  // between what is for the transport and what is for the windows
+  std::vector<std::string> windows;
+  for (const std::string& line : all_addresses(place, transport->addresses() + then + window->addresses())) {
+    const std::size_t end = line.find(then);
+    addresses->push_back(line.substr(0, end));
+    windows.push_back(end == line.npos ? "" : line.substr(end + 1));
+  }
+  publish_windows(place, hosts, std::move(windows));
   const int descriptor = transport->descriptor();
   return {std::move(transport), descriptor};
 }
@@ -132,7 +152,7 @@ void World::make() {
   process.progress = offer.progress;
   recording = Recording::wanted(rank, hosts);
   if (recording) process.recorder = &recording->recorder();
-  member = make_process_world(process, spans_hosts ? listen(place) : Far());
+  member = make_process_world(process, spans_hosts ? listen(place, hosts, window) : Far());
   if (recording) recording->begin(*member);
 }
 
@@ -141,6 +161,7 @@ void World::leave() {
   if (std::exchange(left, true)) return;
   if (member && recording && !member->runtime().engine().forked()) recording->end(*member);
   if (member) member->runtime().engine().leave();
+  if (window) window->close();
   place.leave();
 }
 

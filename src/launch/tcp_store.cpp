@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/tcp_store.hpp"
 
-#include <pthread.h>
 #include <sys/epoll.h>
 #include <sys/eventfd.h>
 #include <sys/socket.h>
 
-#include <csignal>
 #include <string>
 #include <utility>
 
@@ -29,17 +27,7 @@ TcpStore::TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret
   });
   lobby_->receive(std::move(theirs));
   loop_.watch(stop_.get(), EPOLLIN, [this](std::uint32_t) { stopped_ = true; });
-  // Signals are for the program's own threads.
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    thread_ = std::thread([this] { run(); });
-  } catch (...) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Error(Cause::system, "cannot start a thread for the job's store");
-  }
-  pthread_sigmask(SIG_SETMASK, &before, nullptr);
+  thread_ = quiet_thread([this] { run(); }, "the job's store");
 }
 
 void TcpStore::run() {

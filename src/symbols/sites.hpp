@@ -37,7 +37,7 @@ class Sites {
  private:
   const Elf& file_of(const Module& module);
 
-  pid_t pid_;
+  pid_t pid_ = 0;
   std::string program_;
   std::vector<Module> modules_;
   std::map<std::string, std::unique_ptr<Elf>> files_;

@@ -165,7 +165,7 @@ TEST_F(Snapshots, ReadsWhoBrokeAGroup) {
   const Group group = read().groups[0];
   EXPECT_TRUE(group.broken);
   EXPECT_EQ(group.cause, Cause::peer_lost);
-  EXPECT_EQ(group.who, 1);
+  EXPECT_EQ(group.who, 0);  // member 1, as a rank of the job
   EXPECT_EQ(group.whom, -1);
   header.cause.store(1000);
   EXPECT_FALSE(read().groups[0].broken);

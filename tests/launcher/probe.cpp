@@ -17,7 +17,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
-#include "base/hash.hpp"
+#include "host/board.hpp"
 #include "launch/member.hpp"
 
 namespace {
@@ -44,8 +44,7 @@ void write_last(const std::string& kind) {
 
 void write_world(const std::string&) {
   auto& last = member->segment()->process(member->rank()).last;
-  // As job::world_context makes it.
-  last.context.store(base::combine(member->job(), 0x776f726c64), std::memory_order_relaxed);
+  last.context.store(host::world_context(member->job()), std::memory_order_relaxed);
   last.running.store(0, std::memory_order_relaxed);
 }
 

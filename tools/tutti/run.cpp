@@ -15,7 +15,7 @@
 #include <string>
 
 #include "commands.hpp"
-#include "job/runtime.hpp"
+#include "host/board.hpp"
 #include "launch/environment.hpp"
 #include "launcher/launcher.hpp"
 #include "trace/merge.hpp"
@@ -58,7 +58,7 @@ std::string check_timeout(const std::string& text) {
   return "\"" + text + "\" is not a number of seconds from 0.001 to 1e9";
 }
 
-bool is_world(std::uint64_t context, std::uint64_t job) { return context == job::world_context(job); }
+bool is_world(std::uint64_t context, std::uint64_t job) { return context == host::world_context(job); }
 
 launcher::Options make_options(const Given& given) {
   launcher::Options options;

@@ -1,0 +1,210 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "diagnose/hosts.hpp"
+
+#include <poll.h>
+#include <sys/socket.h>
+
+#include <algorithm>
+#include <cerrno>
+#include <chrono>
+#include <future>
+#include <optional>
+#include <set>
+#include <span>
+#include <utility>
+
+#include "host/board.hpp"
+#include "launch/caller.hpp"
+#include "launch/directory.hpp"
+#include "transport/tcp/socket.hpp"
+
+namespace tutti::diagnose {
+
+namespace {
+
+namespace tcp = transport::tcp;
+using launch::Directory;
+
+constexpr std::chrono::milliseconds longest_call{700}, longest_knock{500};
+constexpr std::string_view world_name = "world";
+
+std::optional<Directory> directory_of(const Source& here) { return launch::read_directory(read_directory(here)); }
+
+/// What was found out about one host.
+struct Part {
+  std::vector<Rank> ranks;  ///< Of the job, by their places there.
+  std::string name;
+  Situation situation;  ///< By places. Without an answer there are states alone.
+};
+
+/// What the kernel of a host says that has a process listening there, or had.
+State knock(std::string_view addresses) {
+  State found = State::unreachable;
+  for (const tcp::Address& address : tcp::parse_all(addresses)) {
+    const base::Descriptor socket = tcp::begin_call(address);
+    if (!socket) continue;
+    pollfd entry{socket.get(), POLLOUT, 0};
+    int error = ETIMEDOUT;
+    socklen_t length = sizeof error;
+    if (poll(&entry, 1, static_cast<int>(longest_knock.count())) > 0)
+      getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
+    if (error == 0) return State::stopped;  // its kernel takes the call, the process does not
+    if (error == ECONNREFUSED) found = State::ended;
+  }
+  return found;
+}
+
+/// "10.77.0.3" of "tcp:10.77.0.3:4711 …".
+std::string host_in(const std::string& addresses) {
+  const std::string first = addresses.substr(0, addresses.find(' '));
+  const std::size_t begin = first.find(':') + 1, end = first.rfind(':');
+  return begin < end && end != first.npos ? first.substr(begin, end - begin) : "an unknown host";
+}
+
+Part look_through_window(const Directory& directory, Rank host) {
+  Part part;
+  part.ranks = directory.ranks_on(host);
+  std::vector<tcp::Address> addresses;
+  for (const Rank rank : part.ranks)
+    for (const tcp::Address& one : tcp::parse_all(directory.windows[static_cast<std::size_t>(rank)]))
+      addresses.push_back(one);
+  try {
+    launch::Deadline deadline(launch::Patience{longest_call});
+    const Window window(launch::call_store([&] { return addresses; }, "a window", directory.secret, 0, deadline));
+    part.name = window.host();
+    part.situation = observe(window, static_cast<std::int32_t>(directory.hosts.size()));
+    if (part.situation.seats.size() != part.ranks.size()) throw Error(Cause::system, "another job's memory");
+    for (std::size_t place = 0; place < part.ranks.size(); ++place)
+      if (part.situation.seats[place].pid != 0)
+        part.situation.seats[place].maps = window.maps(static_cast<Rank>(place));
+  } catch (const Error&) {
+    // Nobody there can answer. What its kernel says is all there is.
+    part.situation = {};
+    part.situation.snapshot.processes.resize(part.ranks.size());
+    for (const Rank rank : part.ranks) {
+      const std::string& windows = directory.windows[static_cast<std::size_t>(rank)];
+      part.situation.seats.emplace_back().state = knock(windows);
+      part.name = host_in(windows);
+    }
+  }
+  return part;
+}
+
+/// Puts the hosts' parts together.
+class Joined {
+ public:
+  Joined(std::size_t ranks, const Part& own) {
+    whole_.seats.resize(ranks);
+    whole_.snapshot.processes.resize(ranks);
+    whole_.snapshot.job = own.situation.snapshot.job;
+    whole_.snapshot.taken_at = own.situation.snapshot.taken_at;
+  }
+
+  void add(Part part) {
+    const Snapshot& seen = part.situation.snapshot;
+    // Each host has a clock of its own; all have looked at the same moment.
+    const std::uint64_t shift = whole_.snapshot.taken_at - seen.taken_at;
+    for (std::size_t place = 0; place < part.ranks.size(); ++place) {
+      Seat& seat = part.situation.seats[place];
+      for (host::Wait& wait : seat.waits) wait.since += shift;
+      seat.host = part.name;
+      whole_.seats[index(part.ranks[place])] = std::move(seat);
+      whole_.snapshot.processes[index(part.ranks[place])] = seen.processes[place];
+    }
+    for (const Group& group : seen.groups) add(group, part.ranks);
+    whole_.moving = whole_.moving || part.situation.moving;
+  }
+
+  Situation finish() {
+    for (Rank rank = 0; std::cmp_less(rank, whole_.seats.size()); ++rank) add_what_has_no_record(rank);
+    for (Group& group : whole_.snapshot.groups) {
+      if (group.context == host::world_context(whole_.snapshot.job)) group.name = world_name;
+      std::ranges::sort(group.members, {}, &Member::world);
+      for (Member& member : group.members) std::ranges::sort(member.calls, {}, &Called::sequence);
+    }
+    return std::move(whole_);
+  }
+
+ private:
+  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
+
+  Group& group(std::uint64_t context) {
+    auto& groups = whole_.snapshot.groups;
+    const auto found = std::ranges::find(groups, context, &Group::context);
+    if (found != groups.end()) return *found;
+    groups.emplace_back().context = context;
+    return groups.back();
+  }
+
+  static Member& member(Group& group, Rank rank) {
+    const auto found = std::ranges::find(group.members, rank, &Member::world);
+    if (found != group.members.end()) return *found;
+    group.members.emplace_back().world = rank;
+    return group.members.back();
+  }
+
+  void add(const Group& seen, const std::vector<Rank>& ranks) {
+    Group& whole = group(seen.context);
+    whole.name = seen.name;
+    if (seen.broken && !whole.broken) {
+      whole.broken = true;
+      whole.cause = seen.cause;
+      whole.who = seen.who;
+      whole.whom = seen.whom;
+      whole.sequence = seen.sequence;
+    }
+    for (const Member& one : seen.members) member(whole, ranks[index(one.world)]).calls = one.calls;
+  }
+
+  /// A rank that is the only one of a group on its host has no board there: what it called last, and what it waits for,
+  /// stands with the rank alone.
+  void add_what_has_no_record(Rank rank) {
+    const Process& process = whole_.snapshot.processes[index(rank)];
+    for (const host::Wait& wait : process.waits) {
+      Group& one = group(wait.context);
+      if (wait.what == host::Waited::collective)
+        add_call(member(one, rank), {wait.sequence, 0, wait.call, wait.count, -1, wait.site, {}, false});
+      else
+        member(one, rank);
+      const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
+      for (const Rank other : std::span(wait.blockers).first(listed)) member(one, other);
+    }
+    if (process.called)
+      add_call(member(group(process.last_context), rank),
+               {process.last_sequence, 0, process.last_kind, 0, -1, 0, {}, false});
+  }
+
+  static void add_call(Member& member, const Called& call) {
+    const bool known = std::ranges::any_of(
+        member.calls, [&](const Called& one) { return one.recorded || one.sequence == call.sequence; });
+    if (!known) member.calls.push_back(call);
+  }
+
+  Situation whole_;
+};
+
+}  // namespace
+
+std::int32_t ranks_of(const Source& here) {
+  const std::optional<Directory> directory = directory_of(here);
+  return directory ? static_cast<std::int32_t>(directory->hosts.size()) : 0;
+}
+
+Situation observe_job(const Source& here) {
+  const std::optional<Directory> directory = directory_of(here);
+  if (!directory) return observe(here);
+  std::vector<std::future<Part>> others;
+  for (const Rank host : std::set<Rank>(directory->hosts.begin(), directory->hosts.end()))
+    if (host != directory->host)
+      others.push_back(std::async(std::launch::async, look_through_window, std::cref(*directory), host));
+  Part own{directory->ranks_on(directory->host), directory->name, {}};
+  own.situation = observe(here, static_cast<std::int32_t>(directory->hosts.size()));
+  if (own.situation.seats.size() != own.ranks.size())
+    throw Error(Cause::system, "the job's memory and its list of hosts do not fit together");
+  Joined joined(directory->hosts.size(), own);
+  joined.add(std::move(own));
+  for (std::future<Part>& other : others) joined.add(other.get());
+  return joined.finish();
+}
+
+}  // namespace tutti::diagnose

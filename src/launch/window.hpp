@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Through it `tutti why` on another host looks at this host's part of the job, also when the ranks here compute, hang
+// or have been stopped, as long as one of them can still answer. It costs a thread that sleeps, and is there only in
+// jobs over several hosts. Who looks has to know the job's secret.
+//
+// A question is a Get of the rendezvous' messages, its answer a Value, or a Failed:
+//
+//     host                   this host's name
+//     now                    its monotonic clock, in nanoseconds
+//     bytes                  of the segment
+//     memory/OFFSET/SIZE     that part of it
+//     data/OFFSET            the first offset from there on where anything was ever written
+//     holder/PLACE           "1 PID STATE" of the process in that place; "0" where there is none
+//     maps/PLACE             of /proc/PID/maps, the lines of files that are run
+#pragma once
+
+#include <sys/types.h>
+
+#include <memory>
+#include <mutex>
+#include <optional>
+#include <string>
+#include <string_view>
+#include <thread>
+#include <variant>
+#include <vector>
+
+#include "base/descriptor.hpp"
+#include "host/holder.hpp"
+#include "host/segment.hpp"
+#include "launch/conversation.hpp"
+#include "launch/entrance.hpp"
+#include "launch/forks.hpp"
+#include "launch/secret.hpp"
+
+namespace tutti::launch {
+
+class Window final : AtFork {
+ public:
+  /// Listens at these places ("tcp:10.77.0.1:0") until it is closed. `place`: of this process in the segment.
+  /// Throws Error (system).
+  Window(std::shared_ptr<host::Segment> segment, Rank place, const Secret& secret,
+         const std::vector<std::string>& listen);
+  ~Window() { close(); }
+
+  /// Where it can be called.
+  std::string addresses() const;
+  /// Nobody looks any more when this returns. No effect in a forked child.
+  void close();
+
+ private:
+  void before_fork() override { turning_.lock(); }
+  void after_fork(bool in_child) override;
+  void run();
+  void accept_from(int listener);
+  /// False when this guest is to go.
+  bool attend();
+  bool answer();
+  std::string answer_to(std::string_view question) const;
+  std::string memory(host::Offset offset, std::size_t size) const;
+  std::string holder(Rank place) const;
+  std::string maps(Rank place) const;
+  host::Holder holder_of(Rank place) const;
+
+  const std::shared_ptr<host::Segment> segment_;
+  const Rank place_;
+  const Secret secret_;
+  const pid_t pid_;
+  base::Descriptor stop_;
+  std::mutex turning_;  // of what follows
+  std::vector<base::Descriptor> listeners_;
+  /// Who looks: one at a time, others wait.
+  std::variant<std::monostate, Entrance, Conversation> guest_;
+  std::uint64_t guest_until_ = 0;
+  std::thread thread_;
+};
+
+}  // namespace tutti::launch
