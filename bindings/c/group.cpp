@@ -6,6 +6,7 @@
 
 #include "base/names.hpp"
 #include "c/guard.hpp"
+#include "tutti/mpi_group.hpp"
 
 using namespace tutti;
 using namespace tutti::c;

@@ -16,6 +16,7 @@
 #include "topology.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
+#include "tutti/mpi_group.hpp"
 #include "tutti/version.h"
 
 namespace nb = nanobind;

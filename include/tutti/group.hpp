@@ -494,11 +494,6 @@ class TUTTI_API Group {
 /// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment.
 TUTTI_API Group world();
 
-namespace detail {
-/// from_mpi (mpi.hpp), without its MPI's types: of the communicator at this address in this ABI; "" for any.
-TUTTI_API Group from_mpi(const void* communicator, std::string_view abi);
-}  // namespace detail
-
 }  // namespace tutti
 
 #include "tutti/group_calls.hpp"

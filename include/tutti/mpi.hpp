@@ -9,8 +9,8 @@
 //     MPI_Finalize();
 #pragma once
 
-#include "tutti/group.hpp"
 #include "tutti/mpi_abi.h"
+#include "tutti/mpi_group.hpp"
 
 namespace tutti {
 

@@ -78,7 +78,9 @@ Report::Report(const Job& job, std::string_view (*algorithm)(std::int32_t))
 std::string Report::site(Rank rank, std::uint64_t address) {
   if (address == 0) return {};
   const Seat& seat = situation_.seat(rank);
-  const auto made = [&seat] { return seat.maps.empty() ? symbols::Sites(seat.pid) : symbols::Sites(std::string_view(seat.maps)); };
+  const auto made = [&seat] {
+    return seat.maps.empty() ? symbols::Sites(seat.pid) : symbols::Sites(std::string_view(seat.maps));
+  };
   const auto known = sites_.find(rank);
   return (known != sites_.end() ? known : sites_.emplace(rank, made()).first)->second.name(address);
 }

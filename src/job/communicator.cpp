@@ -17,6 +17,7 @@
 #include "job/runtime.hpp"
 #include "job/settings.hpp"
 #include "launch/secret.hpp"
+#include "tutti/mpi_group.hpp"
 
 namespace tutti {
 namespace job {

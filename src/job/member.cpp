@@ -31,8 +31,12 @@ std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
 Agreed agreed(Runtime& runtime, const Membership& who) {
   std::vector<Rank> hosts = hosts_of(runtime, who);
   const std::size_t segment = hosts.empty() ? 0 : runtime.engine().transport().capabilities().segment;
-  return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
-          std::move(hosts), runtime.place().engine.recorder != nullptr, segment};
+  return {runtime.place().table,
+          runtime.place().single_copy,
+          runtime.place().boards && who.world.size() > 1,
+          std::move(hosts),
+          runtime.place().engine.recorder != nullptr,
+          segment};
 }
 
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.

@@ -99,7 +99,8 @@ void Host::record() {
 
 void Host::record_end() {
   if (job::Member* all = everybody()) return recording_->end(*all);
-  if (here_->rank() == 0) base::log("the trace stays in parts: the ranks have no group of Tutti's; tutti trace --merge");
+  if (here_->rank() == 0)
+    base::log("the trace stays in parts: the ranks have no group of Tutti's; tutti trace --merge");
 }
 
 job::Member* Host::everybody() const {
