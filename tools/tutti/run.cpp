@@ -16,6 +16,7 @@
 
 #include "commands.hpp"
 #include "host/board.hpp"
+#include "job/runtime.hpp"
 #include "launch/environment.hpp"
 #include "launcher/launcher.hpp"
 #include "trace/merge.hpp"
