@@ -205,6 +205,23 @@ PLAIN = [
         )
         for name, numbers in (("split", "colour key"), ("split_by_host", "key"), ("dup", ""), ("reproducible", ""))
     ),
+    (
+        "agree",
+        "*group, ",
+        [
+            ("group", "type(tutti_group), intent(in)", ""),
+            ("flag", "integer(c_int), intent(in)", "*flag"),
+            ("all", "integer(c_int), intent(out)", "all"),
+        ],
+    ),
+    (
+        "shrink",
+        "*group, ",
+        [
+            ("group", "type(tutti_group), intent(in)", ""),
+            ("survivors", "type(tutti_group), intent(inout)", "survivors"),
+        ],
+    ),
     ("request_free", "", [("request", "type(tutti_request), intent(inout)", "request")]),
     (
         "request_fd",

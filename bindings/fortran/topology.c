@@ -123,6 +123,11 @@ void tutti_fortran_neighbors(const tutti_group* graph, const CFI_cdesc_t* source
   tutti_fortran_finish(&call, ierror);
 }
 
+void tutti_fortran_lost(const tutti_group* group, const CFI_cdesc_t* ranks, int32_t* count, int* ierror) {
+  tutti_fortran_end(tutti_fortran_library(tutti_lost(*group, ranks->base_addr, (int32_t)ranks->dim[0].extent, count)),
+                    ierror);
+}
+
 /* Both functions that start an exchange. */
 typedef tutti_status (*exchanges)(tutti_group, const tutti_parcel*, size_t, tutti_type, tutti_exchange*);
 

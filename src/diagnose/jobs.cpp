@@ -134,7 +134,11 @@ std::string name_of(std::uint64_t job) { return launch::job_address(job).substr(
 
 std::vector<Job> find_jobs() {
   std::vector<Job> jobs;
-  for (const pid_t pid : all_processes())
+  // The last one found of a job is taken: where processes of several of its hosts are visible, this host's.
+  std::vector<pid_t> processes = all_processes();
+  const std::string network = read_link("/proc/self/ns/net");
+  std::ranges::stable_partition(processes, [&](pid_t pid) { return read_link(proc(pid, "ns/net")) != network; });
+  for (const pid_t pid : processes)
     open_segments(pid, [&](base::Descriptor segment) { add(jobs, std::move(segment)); });
   for (const std::uint64_t id : listening_jobs()) {
     const launch::Peer listener = listener_of(id);

@@ -128,6 +128,21 @@ contains
     call tutti_group_free(same)
   end subroutine
 
+  subroutine check_survivors
+    type(tutti_group) :: survivors
+    integer :: all
+    integer(c_int32_t) :: ranks(2), count
+    call tutti_agree(group, merge(1, 0, me < np - 1), all)
+    call check(all == 0, 'one does not agree')
+    call tutti_agree(group, 1, all)
+    call check(all == 1, 'all agree')
+    call tutti_shrink(group, survivors)
+    call check(tutti_size(survivors) == np .and. tutti_rank(survivors) == me, 'all survive')
+    call tutti_lost(group, ranks, count)
+    call check(count == 0, 'nobody is lost')
+    call tutti_group_free(survivors)
+  end subroutine
+
   subroutine check_messages
     type(tutti_request) :: both(2)
     integer, asynchronous :: to, from

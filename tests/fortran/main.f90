@@ -42,6 +42,7 @@ program fortran_api
   call check_places
   call check_operations
   call check_groups
+  call check_survivors
   call check_messages
   call check_errors
   call check(next_place() == first_place, 'layouts that are left behind')

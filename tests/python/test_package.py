@@ -43,7 +43,7 @@ def test_has_a_docstring(name, thing):
     text = inspect.getdoc(thing)
     assert text, f"{name} has no docstring"
     first = text.splitlines()[0]
-    assert re.search(r"[.:`,;\w)\"]$", first), f"{name} begins with {first!r}"
+    assert re.search(r"[.:`,;\w)\]\"]$", first), f"{name} begins with {first!r}"
 
 
 def test_the_extension_documents_itself():
