@@ -45,7 +45,10 @@ void judge(const Snapshot& snapshot, std::span<const std::uint8_t> states) {
   situation.snapshot = snapshot;
   for (int rank = 0; rank < ranks; ++rank) {
     const auto state = static_cast<State>(states[static_cast<std::size_t>(rank)] % 7);
-    situation.seats.push_back({state, 1000 + rank, snapshot.processes[static_cast<std::size_t>(rank)].waits});
+    Seat& seat = situation.seats.emplace_back();
+    seat.state = state;
+    seat.pid = 1000 + rank;
+    seat.waits = snapshot.processes[static_cast<std::size_t>(rank)].waits;
   }
   const Words words{[](std::int32_t) { return std::string_view("board"); },
                     [](Rank, std::uint64_t) { return std::string(); }};
