@@ -167,10 +167,13 @@ void Rendezvous::recycle(Message& message) {
 void Rendezvous::give(Peer to, const Header& header) {
   Transfer** const found = announced_.find(header.handle);
   if (found == nullptr || (*found)->peer != to) return;
-  Transfer& transfer = **found;
-  announced_.remove(header.handle);
+  give_announced(**found, header.place);
+}
+
+void Rendezvous::give_announced(Transfer& transfer, std::uint64_t place) {
+  announced_.remove(as_name(transfer));
   transfer.link = nullptr;
-  channel_.give(transfer, header.place);
+  channel_.give(transfer, place);
 }
 
 /// What was announced before the invitation came goes; what has not been sent yet will. Where sizes or signatures
@@ -183,9 +186,7 @@ void Rendezvous::answer(const Invitation& invitation) {
   if (waiting == nullptr) {
     if (!matching_.has_forgotten(invitation.tag.context)) invitations_.keep(invitation);
   } else if (invitation.fits(*waiting)) {
-    announced_.remove(as_name(*waiting));
-    waiting->link = nullptr;
-    channel_.give(*waiting, invitation.place);
+    give_announced(*waiting, invitation.place);
   }
 }
 

@@ -92,6 +92,7 @@ class Rendezvous {
   void recycle(Message& message);
   void give(Peer to, const Header& header);
   void answer(const Invitation& invitation);
+  void give_announced(Transfer& transfer, std::uint64_t place);
   void uninvite(Transfer& receive);
   void close(std::uint64_t place);
   void dropped(Peer from, std::uint64_t handle);
