@@ -9,10 +9,13 @@
 #include <stdexcept>
 #include <string>
 
+#include "inside.hpp"
 #include "matrix/processes.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
+
+using namespace tutti::faults;
 
 using tutti::Cause;
 using tutti::Group;
@@ -37,16 +40,6 @@ std::string failure(Cause cause, const std::function<void()>& call) {
     throw std::runtime_error(std::string("another cause: ") + error.what());
   }
   throw std::runtime_error("it did not fail");
-}
-
-void expect(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error("not as expected: " + what);
-}
-
-double sum(const Group& group, double mine) {
-  double all = 0;
-  group.allreduce(std::span(&mine, 1), std::span(&all, 1), tutti::sum);
-  return all;
 }
 
 void expect_well(const std::vector<std::string>& said, Rank dead = -1) {

@@ -11,16 +11,13 @@
 
 #include "base/clock.hpp"
 #include "base/names.hpp"
+#include "inside.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti::faults {
 namespace {
 
 constexpr int batches = 4, steps = 10;
-
-void expect(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error("not as expected: " + what);
-}
 
 class Life {
  public:
@@ -65,7 +62,7 @@ class Life {
         // The ranks in the world, so that a wrong member shows; small, large, and along a tree.
         const std::vector<double> in(step % 3 == 0 ? 5000 : 3, me_);
         std::vector<double> out(in.size());
-        group_.allreduce(in, out, sum);
+        group_.allreduce(in, out, tutti::sum);
         const double all = std::accumulate(ranks_.begin(), ranks_.end(), 0.0);
         expect(std::ranges::all_of(out, [&](double one) { return one == all; }), "the sum of the ranks");
         Rank root = me_;

@@ -10,6 +10,7 @@
 #include <string>
 #include <vector>
 
+#include "inside.hpp"
 #include "job.hpp"
 #include "matrix/processes.hpp"
 #include "tutti/tutti.hpp"
@@ -20,16 +21,6 @@ using tutti::Group;
 using tutti::PeerLost;
 using tutti::Rank;
 using namespace tutti::faults;
-
-void expect(bool condition, const std::string& what) {
-  if (!condition) throw std::runtime_error("not as expected: " + what);
-}
-
-double sum(const Group& group, double mine) {
-  double all = 0;
-  group.allreduce(std::span(&mine, 1), std::span(&all, 1), tutti::sum);
-  return all;
-}
 
 /// On one host, and on three.
 class SurvivorCalls : public ::testing::TestWithParam<bool> {
