@@ -21,5 +21,8 @@ struct load load_now(void) {
 
 double busy_since(const struct load* begin) {
   const struct load end = load_now();
-  return end.all > begin->all ? (end.busy - begin->busy) / (end.all - begin->all) : -1;
+  if (end.all <= begin->all) return -1;
+  /* The time of idle cores may run backwards by a tick. */
+  const double busy = (end.busy - begin->busy) / (end.all - begin->all);
+  return busy < 1 ? busy : 1;
 }

@@ -75,7 +75,7 @@ def test_schemes(scheme, tmp_path):
 def test_sees_that_the_machine_is_busy(tmp_path):
     made, _ = quick(tmp_path, "barrier", "--vs", "none", "--hogs", os.cpu_count())
     (points,) = [points for one in made["series"] for points in one["sizes"].values()]
-    assert all(0.9 < busy <= 1 for busy in points["busy"])
+    assert all(0.8 < busy <= 1 for busy in points["busy"])
 
 
 def test_beside_a_peer_where_one_is_installed(tmp_path):

@@ -324,19 +324,25 @@ class Lab:
     def thaw(self, host):
         self.signal(host, signal.SIGCONT)
 
-    def change_port(self, host, *words):
-        switch = ["nsenter", "--target", str(self.first), *self.enter_user, "--net"]
-        call(*switch, "ip", "link", "set", f"h{host}", *words)
+    def at_switch(self, *words):
+        """The command that runs where the ports of all hosts are."""
+        return ["nsenter", "--target", str(self.first), *self.enter_user, "--net", *words]
 
     def plug(self, host, state):
         """Pulls a host's wire ("down"), or puts it back ("up"): then it takes up to a second until packets pass."""
-        self.change_port(host, state)
+        call(*self.at_switch("ip", "link", "set", f"h{host}", state))
 
     def interrupt(self, host, seconds):
-        """No packet passes for so long. Unlike with a pulled wire, neither end is told."""
-        self.change_port(host, "nomaster")
-        time.sleep(seconds)
-        self.change_port(host, "master", "switch")
+        """No packet passes for so long. Unlike with a pulled wire, neither end is told. Returns the seconds that it
+        took on this machine at most."""
+        with subprocess.Popen(self.at_switch("ip", "-batch", "-"), text=True, stdin=subprocess.PIPE) as one:
+            began = time.monotonic()
+            print(f"link set h{host} nomaster", file=one.stdin, flush=True)
+            time.sleep(seconds)
+            one.communicate(f"link set h{host} master switch\n")
+        if one.returncode != 0:
+            raise Failure(f"host {host} cannot be interrupted")
+        return time.monotonic() - began
 
 
 # As a program

@@ -158,10 +158,13 @@ def run(library, setting, task, place):
 @contextlib.contextmanager
 def hogs(count):
     """So many busy processes that belong to nobody's job, on no particular core."""
-    busy = [subprocess.Popen([sys.executable, "-c", "while True: pass"]) for _ in range(count)]
+    program = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+    busy = [subprocess.Popen(program, stdout=subprocess.PIPE) for _ in range(count)]
     try:
+        for process in busy:
+            process.stdout.readline()
         yield
     finally:
         for process in busy:
             process.kill()
-            process.wait()
+            process.communicate()
