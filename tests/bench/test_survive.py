@@ -1,0 +1,37 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""bench/survive: a rank of a small job dies, and what the page says of it."""
+
+import json
+import os
+import pathlib
+import re
+import subprocess
+import sys
+
+import pytest
+
+ROOT = pathlib.Path(__file__).resolve().parents[2]
+BUILD = pathlib.Path(os.environ.get("TUTTI_BUILD", ROOT / "build/ci"))
+
+
+@pytest.mark.parametrize("where", [["--ranks", "3"], ["--ranks", "", "--hosts", "3", "--vs", "none"]])
+def test_survive(where, tmp_path):
+    program = [sys.executable, ROOT / "bench/survive/beside.py", "--binaries", BUILD / "bin", "--out", tmp_path / "out"]
+    done = subprocess.run(
+        [*map(str, program), *where, "--rounds", "1", "--deaths", "2"],
+        capture_output=True,
+        text=True,
+        timeout=300,
+        check=False,
+    )
+    assert done.returncode == 0, done.stdout + done.stderr
+    (place,) = json.loads((tmp_path / "out.json").read_text())["places"].values()
+    ((intact, *deaths),) = place["jobs"]["tutti"]
+    assert intact["ranks"] == 3 and intact["agree"] > 0
+    assert [death["left"] for death in deaths] == [2, 1]
+    assert all(death["together"] > death["shrink"] > 0 for death in deaths)
+    assert not place["failures"]["tutti"]
+    page = (tmp_path / "out.md").read_text()
+    assert len(re.findall(r"^\| 3 on .* \| Tutti ", page, re.MULTILINE)) == 1
+    # The peer may fail, and then the page says so.
+    assert len(re.findall(r"^\| 3 on .*(Open MPI|jobs failed)", page, re.MULTILINE)) == len(place["jobs"]) - 1
