@@ -177,9 +177,9 @@ bool Waiting::Round::sleep(std::uint64_t until) {
 int Waiting::Round::sleep_for(std::uint64_t nanoseconds) {
   if (waiting_.door_ != nullptr && !at_door_) at_door_ = waiting_.go_to_door();
   const auto& word = waiting_.segment_.process(waiting_.rank_).bell.word;
-  if (!at_door_) return futex_wait(word, heard_, nanoseconds);
   // Sequentially consistent: pairs with `wake`. Who rang before he could see this rank at its door changed the word.
-  return word.load(std::memory_order_seq_cst) == heard_ ? waiting_.door_->sleep(nanoseconds) : 0;
+  if (word.load(std::memory_order_seq_cst) != heard_) return 0;
+  return at_door_ ? waiting_.door_->sleep(nanoseconds) : futex_wait(word, heard_, nanoseconds);
 }
 
 std::uint64_t Waiting::Round::longest_sleep(std::uint64_t now) const {
@@ -226,6 +226,7 @@ void Waiting::announce(Rank awaited) {
     ++threads_;
     bell.awaited.store(threads_ == 1 ? awaited : -1, std::memory_order_relaxed);
     bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+    only_.store(threads_ == 1 ? std::this_thread::get_id() : std::thread::id(), std::memory_order_relaxed);
     header_.sleepers[rank_ % sleeper_bits / 64].fetch_or(std::uint64_t{1} << (rank_ % 64), std::memory_order_relaxed);
   }
   sleeper_fence();  // S2: pairs with P2 in ring and in Segment::raise_alarm.
@@ -251,6 +252,7 @@ void Waiting::retract(bool at_door) {
   --threads_;
   Process::Bell& bell = segment_.process(rank_).bell;
   bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
+  only_.store({}, std::memory_order_relaxed);
   if (at_door) {
     bell.at_door.store(0, std::memory_order_seq_cst);  // as above
     if (threads_ > 0) wake(bell);                      // another thread goes there
@@ -273,9 +275,14 @@ void Waiting::wake(std::uint64_t asleep, Rank first) {
   }
 }
 
-/// P4, P5. The word is changed before the door is looked at: pairs with sleep_for.
+/// P4, P5. The word is changed before the door is looked at: pairs with sleep_for. The thread itself, between two looks
+/// of its own, sees the word and needs no more.
 void Waiting::wake(Process::Bell& bell) {
   bell.word.fetch_add(1, std::memory_order_seq_cst);  // at least a release: pairs with S3
+  // Relaxed: no other thread stores this one's. Of a second sleeper that is not seen here, the look comes after P1.
+  if (only_.load(std::memory_order_relaxed) == std::this_thread::get_id() && &bell == &segment_.process(rank_).bell &&
+      bell.asleep.load(std::memory_order_relaxed) == 1)
+    return;
   const std::uint32_t at_door = bell.at_door.load(std::memory_order_seq_cst);
   if (bell.asleep.load(std::memory_order_relaxed) > at_door) futex_wake_all(bell.word);
   if (at_door != 0 && door_ != nullptr) door_->knock(bell.door.load(std::memory_order_relaxed));

@@ -9,6 +9,7 @@
 #include <memory>
 #include <mutex>
 #include <string>
+#include <thread>
 
 #include "host/company.hpp"
 #include "host/door.hpp"
@@ -185,6 +186,7 @@ class Waiting {
   std::atomic<bool> fences_agreed_{false};  // all ranks have joined
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.
   int threads_ = 0;                         // asleep or about to be; the bell shows others the same
+  std::atomic<std::thread::id> only_;       // which, when it announced itself as the only one
   std::atomic<int> probes_left_{0};
   // How long a yield takes, on average; until when this core is taken to have many who want it.
   std::atomic<std::uint64_t> usual_yield_{0}, crowded_until_{0};

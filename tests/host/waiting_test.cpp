@@ -5,6 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
+#include <sys/eventfd.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -17,6 +18,7 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/descriptor.hpp"
 #include "base/random.hpp"
 #include "child.hpp"
 #include "host/company.hpp"
@@ -173,6 +175,49 @@ TEST(Waiting, ThreadsOfOneRankSleepTogether) {
   publish(second, f.word(2), 1, 0b1);
   two.join();
   EXPECT_EQ(bell.asleep.load(), 0u);
+}
+
+TEST(Waiting, AThreadWakesAnotherOfItsRankBetweenItsOwnLooks) {
+  const Fixture f(2);
+  f.sleep_at_once();
+  Waiting waiting(*f.segment, 0, 2, 2);
+  const Process::Bell& bell = f.segment->process(0).bell;
+  bool woken = false;  // and not by a tick, which comes first where the machine stands still
+  for (std::uint64_t attempt = 1; attempt <= 10 && !woken; ++attempt) {
+    std::thread other([&] { woken = wait_for(waiting, f.word(0), attempt, 1) == 0; });
+    while (bell.asleep.load() != 1) std::this_thread::yield();
+    nap(millisecond);
+    Waiting::Round round(waiting);
+    round.pause(1, 0);
+    EXPECT_EQ(bell.asleep.load(), 2u);
+    publish(waiting, f.word(0), attempt, 0b1);
+    other.join();
+  }
+  EXPECT_TRUE(woken);
+  EXPECT_EQ(bell.asleep.load(), 0u);
+}
+
+TEST(Waiting, WhoRingsItselfLooksAgainAndThenSleeps) {
+  const Fixture f(2);
+  f.sleep_at_once();
+  Waiting futex(*f.segment, 0, 2, 2), door(*f.segment, 1, 2, 2);
+  const base::Descriptor silent(eventfd(0, EFD_CLOEXEC));
+  door.watch(silent.get());
+  for (Waiting* const waiting : {&futex, &door}) {
+    // Nothing that the ring has left ends the sleep after the second look. A machine that stands still for a tick makes
+    // the first one late.
+    bool at_once = false;
+    for (int attempt = 0; attempt < 10 && !at_once; ++attempt) {
+      Waiting::Round round(*waiting);
+      round.pause(-1, 0);
+      waiting->ring(waiting == &futex ? 0 : 1);
+      at_once = !round.pause(-1, 0);
+      const std::uint64_t start = waiting->now();
+      round.pause(-1, 0);
+      EXPECT_GE(waiting->now() - start, tick_length / 2);
+    }
+    EXPECT_TRUE(at_once);
+  }
 }
 
 TEST(Waiting, TheAlarmWakesAll) {
