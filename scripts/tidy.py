@@ -1,7 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Runs clang-tidy over the product's sources, in parallel: tidy.py BUILD [PATTERN].
 
-A source that passed is not read again until its preprocessed text, .clang-tidy or this script changes.
+A source that passed is not read again until its preprocessed text, .clang-tidy or this script changes. What has passed
+is kept in the user's cache (~/.cache/tutti/tidy), as ccache keeps what was compiled: for all checkouts, for a month.
 """
 
 import concurrent.futures
@@ -20,6 +21,7 @@ FOLDERS = ("src", "bindings", "apps", "tools")
 TIDY = "clang-tidy-16"
 # The build is gcc's: clang does not know all of its warnings.
 EXTRA = ("-Wno-unknown-warning-option", "-Wno-ignored-optimization-argument")
+KEPT = 30 * 24 * 3600  # seconds since it was last of use
 # It stops at options of code generation that only gcc has.
 GCC_ONLY = ("-mtls-dialect=gnu2",)
 # The deep mode of the analyzer takes four times as long as everything else together.
@@ -50,14 +52,26 @@ def fingerprint(entry, settings):
     """A hash of everything the verdict on a source depends on."""
     command = ["clang++-16", *compile_arguments(entry), *EXTRA, "-E", entry["file"]]
     text = subprocess.run(command, cwd=entry["directory"], capture_output=True, check=False)
-    return hashlib.sha256(settings + text.stdout + text.stderr).hexdigest()
+    return hashlib.sha256(settings + (text.stdout + text.stderr).replace(bytes(ROOT), b"")).hexdigest()
 
 
-def check(entry, build, settings):
+def passed():
+    """The folder of a file for each source that has passed, without those of no use any more."""
+    cache = os.environ.get("XDG_CACHE_HOME") or pathlib.Path.home() / ".cache"
+    folder = pathlib.Path(cache) / "tutti" / "tidy"
+    folder.mkdir(parents=True, exist_ok=True)
+    for stamp in folder.iterdir():
+        if stamp.stat().st_mtime < time.time() - KEPT:
+            stamp.unlink(missing_ok=True)
+    return folder
+
+
+def check(entry, build, folder, settings):
     """Returns (file, seconds, findings); findings is empty when the source is clean."""
     start = time.monotonic()
-    stamp = build / "tidy" / fingerprint(entry, settings)
+    stamp = folder / fingerprint(entry, settings)
     if stamp.exists():
+        stamp.touch()
         return entry["file"], 0.0, ""
     command = [
         TIDY,
@@ -84,9 +98,9 @@ def main():
     entries = {e["file"]: for_clang(e) for e in database if e["file"].startswith(folders) and pattern.search(e["file"])}
     # A source that is compiled several times, as for several MPIs, is read once.
     (build / "tidy/compile_commands.json").write_text(json.dumps(list(entries.values())))
-    failed, seconds = 0, []
+    failed, seconds, folder = 0, [], passed()
     with concurrent.futures.ThreadPoolExecutor(os.cpu_count()) as pool:
-        for file, taken, findings in pool.map(lambda e: check(e, build, settings), entries.values()):
+        for file, taken, findings in pool.map(lambda e: check(e, build, folder, settings), entries.values()):
             seconds.append((taken, file))
             if findings:
                 failed += 1
