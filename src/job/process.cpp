@@ -16,8 +16,8 @@ Place place_of(const Process& process) {
   place.engine.cores = process.cores;
   place.engine.algorithm_name = &algorithm_name;
   place.engine.recorder = process.recorder;
-  place.table = std::make_shared<const tune::Table>(
-      tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard()));
+  place.table = std::make_shared<const tune::Table>(tune::Table::parse(
+      tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard(process.crowded)));
   place.algorithms = process.algorithms;
   place.source = process.table;
   place.timeout = process.timeout;

@@ -60,11 +60,35 @@ int cores_allowed() {
   return host::usable_cores(std::move(all), "/").usable;
 }
 
+/// Where each rank is, numbered in the order of their lowest ranks.
+template <class Name>
+std::vector<Rank> number(std::span<const Card> cards, Name name) {
+  std::map<std::string_view, Rank> known;
+  std::vector<Rank> places;
+  for (const Card& card : cards)
+    places.push_back(known.emplace(name(card), static_cast<Rank>(known.size())).first->second);
+  return places;
+}
+
+/// The cores that some rank of a place is bound to.
+int bound_to(std::span<const Card> cards, std::span<const Rank> places, Rank place) {
+  std::vector<std::byte> all;
+  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
+    if (places[rank] != place) continue;
+    const std::vector<std::byte>& mask = cards[rank].mask;
+    all.resize(std::max(all.size(), mask.size()));
+    for (std::size_t i = 0; i < mask.size(); ++i) all[i] |= mask[i];
+  }
+  int cores = 0;
+  for (const std::byte eight : all) cores += std::popcount(std::to_integer<unsigned>(eight));
+  return cores;
+}
+
 }  // namespace
 
 std::string host_name() {
-  // Where nothing is known, nothing is shared.
-  std::string name = shared_kernel().value_or("apart " + to_hex(random_secret()));
+  // Where nothing is known, nothing is shared. The first word is the machine's.
+  std::string name = shared_kernel().value_or(to_hex(random_secret()) + " apart");
   // Any text may stand there, of any length.
   if (const char* given = std::getenv("TUTTI_HOST")) name += " host:" + std::to_string(hash_of(given));
   return name.substr(0, longest_host);
@@ -73,26 +97,30 @@ std::string host_name() {
 Card own_card(std::uint64_t door) { return {host_name(), door, cores_allowed(), mask_of(host::affinity())}; }
 
 std::vector<Rank> number_hosts(std::span<const Card> cards) {
-  std::map<std::string_view, Rank> known;
-  std::vector<Rank> hosts;
-  for (const Card& card : cards)
-    hosts.push_back(known.emplace(card.host, static_cast<Rank>(known.size())).first->second);
-  return hosts;
+  return number(cards, [](const Card& card) { return std::string_view(card.host); });
 }
 
 int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host) {
-  std::vector<std::byte> all;
   int limit = 0;
-  for (std::size_t rank = 0; rank < cards.size(); ++rank) {
-    if (hosts[rank] != host) continue;
-    const Card& card = cards[rank];
-    all.resize(std::max(all.size(), card.mask.size()));
-    for (std::size_t i = 0; i < card.mask.size(); ++i) all[i] |= card.mask[i];
-    limit = limit == 0 ? card.limit : std::min(limit, card.limit);
+  for (std::size_t rank = 0; rank < cards.size(); ++rank)
+    if (hosts[rank] == host) limit = limit == 0 ? cards[rank].limit : std::min(limit, cards[rank].limit);
+  return std::max(1, std::min(bound_to(cards, hosts, host), limit));
+}
+
+bool are_crowded(std::span<const Card> cards, std::span<const Rank> hosts) {
+  const std::vector<Rank> machines =
+      number(cards, [](const Card& card) { return std::string_view(card.host).substr(0, card.host.find(' ')); });
+  for (Rank machine = 0; machine <= std::ranges::max(machines); ++machine) {
+    std::map<Rank, int> limits;  // of its hosts
+    for (std::size_t rank = 0; rank < cards.size(); ++rank)
+      if (machines[rank] == machine) limits.try_emplace(hosts[rank], shared_cores(cards, hosts, hosts[rank]));
+    const auto add = [](int sum, const auto& one) { return sum + one.second; };
+    const int allowed = std::accumulate(limits.begin(), limits.end(), 0, add);
+    const int bound = bound_to(cards, machines, machine);  // 0 where no rank can tell
+    const int cores = bound > 0 ? std::min(allowed, bound) : allowed;
+    if (limits.size() > 1 && std::ranges::count(machines, machine) > cores) return true;
   }
-  int cores = 0;
-  for (const std::byte eight : all) cores += std::popcount(std::to_integer<unsigned>(eight));
-  return std::max(1, std::min(cores, limit));
+  return false;
 }
 
 }  // namespace tutti::launch

@@ -26,4 +26,7 @@ std::vector<Rank> number_hosts(std::span<const Card> cards);
 /// group may allow one rank less than another.
 int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host);
 
+/// Whether several hosts are containers of one machine and have more ranks than cores together.
+bool are_crowded(std::span<const Card> cards, std::span<const Rank> hosts);
+
 }  // namespace tutti::launch

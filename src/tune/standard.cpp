@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// The table that comes with Tutti, measured on small hosts; TUTTI_ALGORITHMS goes before it.
+// The table that comes with Tutti, measured on small hosts; TUTTI_ALGORITHMS goes before it. Lines behind a ~ hold
+// where hosts share the cores of a machine, fewer than ranks: a message costs time of all there, so that few of them go
+// before few steps.
+#include <array>
+#include <string>
+#include <string_view>
+
 #include "tune/table.hpp"
 
 namespace tutti::tune {
@@ -14,6 +20,7 @@ reduce        -      -      hosts
 allreduce     32K    -      hosts
 barrier       -      32     board
 barrier       -      -      board_tree
+~barrier      -      -      tree
 barrier       -      -      dissemination
 bcast         96     -      board
 bcast         8K     2      board_pipeline
@@ -43,6 +50,7 @@ allreduce     16K    8      board_large
 allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
+~allreduce    4K     -      reduce_bcast
 allreduce     16K    -      recursive_doubling
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
@@ -191,11 +199,23 @@ exscan               96   16 board
 exscan               -    16 board_pipeline
 )";
 
+std::string table_for(bool crowded) {
+  std::string table;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    rest.remove_prefix(line.size());
+    const bool condition = line.starts_with('~');
+    if (condition) line.remove_prefix(1);
+    if (!condition || crowded) table += line;
+  }
+  return table;
+}
+
 }  // namespace
 
-const std::string& Table::standard() {
-  static const std::string table(text);
-  return table;
+const std::string& Table::standard(bool crowded) {
+  static const std::array tables{table_for(false), table_for(true)};
+  return tables[crowded ? 1 : 0];
 }
 
 std::string Table::of_processor(std::string_view name) { return std::string(name.starts_with("AMD") ? amd : ""); }

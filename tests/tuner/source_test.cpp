@@ -3,7 +3,9 @@
 #include <gtest/gtest.h>
 #include <sys/stat.h>
 
+#include <numeric>
 #include <random>
+#include <vector>
 
 #include "synthetic.hpp"
 #include "tune/source.hpp"
@@ -94,6 +96,23 @@ TEST(Source, WhatIsNoFileIsToldOf) {
   std::filesystem::remove(path);
   ASSERT_EQ(mkfifo(path.c_str(), 0600), 0);
   EXPECT_NE(find_table(machine).trouble, "");  // and does not wait for a writer
+}
+
+TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
+  std::vector<Rank> hosts(16);
+  std::iota(hosts.begin(), hosts.end(), 0);
+  collectives::Shape apart{.size = 16, .count = 1}, together = apart;
+  apart.hosts = hosts;
+  together.small_cell = together.large_cell = 64;
+  const auto chosen = [](bool crowded, const collectives::Shape& shape, Kind kind) {
+    return tune::text_of(tune::Table::parse(tune::Table::standard(crowded)).choose(shape, kind, 8, true));
+  };
+  EXPECT_EQ(chosen(false, apart, Kind::barrier), "dissemination");
+  EXPECT_EQ(chosen(true, apart, Kind::barrier), "tree");
+  EXPECT_EQ(chosen(false, apart, Kind::allreduce), "recursive_doubling");
+  EXPECT_EQ(chosen(true, apart, Kind::allreduce), "reduce_bcast");
+  for (const Kind kind : {Kind::barrier, Kind::allreduce})
+    EXPECT_EQ(chosen(true, together, kind), chosen(false, together, kind));
 }
 
 TEST(Source, TheEnvironmentGoesFirst) {
