@@ -193,9 +193,10 @@ base::Descriptor call_store(const FindStore& find, const std::string& where, con
       remark = now + next_remark;
     }
     if (now - begun > strangers_time && calls.met_strangers_alone())
-      throw Error(Cause::system, "who answers at " + where +
-                                     " does not know this job's secret: TUTTI_SECRET is not the same for all ranks, or "
-                                     "another program has that address");
+      throw Error(Cause::system,
+                  "who answers at " + where +
+                      " does not know this job's secret: TUTTI_SECRET, or the file of it, is not the same for "
+                      "all ranks, or another program has that address");
     const std::uint64_t next = calls.begin(now);
     if (!deadline.wait(calls.descriptor(), POLLIN, next > now ? next - now : 1)) continue;
     if (base::Descriptor socket = calls.look()) return socket;

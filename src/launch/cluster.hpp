@@ -35,8 +35,8 @@ class Cluster {
   std::string name_;
 };
 
-/// The launcher that speaks PMI-1 over the descriptor PMI_FD: hydra (mpiexec of MPICH and Intel MPI), Slurm. nullptr
-/// when there is none. Throws Error (usage) when its variables make no sense.
+/// The launcher that speaks PMI-1 over the descriptor PMI_FD: hydra (mpiexec of MPICH and Intel MPI), Slurm (pmi2).
+/// nullptr when there is none. Throws Error (usage) when its variables make no sense.
 std::unique_ptr<Cluster> find_pmi();
 
 /// The launcher that PMIx reaches: Open MPI's mpirun, Slurm. nullptr when there is none. Throws Error (system) when

@@ -2,7 +2,6 @@
 #include "launch/environment.hpp"
 
 #include <fcntl.h>
-#include <unistd.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -42,15 +41,10 @@ int integer(const char* name, int least, int most) {
   return value;
 }
 
-std::string read_secret_file(const std::string& path) {
+std::optional<Secret> read_secret_file(const std::string& path) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
-  char text[64];
-  const ssize_t size = file ? read(file.get(), text, sizeof text) : -1;
-  if (size < 0) throw system_error(std::string("cannot read ") + secret_file_variable + " \"" + path + "\"");
-  std::string content(text, static_cast<std::size_t>(size));
-  while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' '))
-    content.pop_back();
-  return content;
+  if (!file) throw system_error(std::string("cannot read ") + secret_file_variable + " \"" + path + "\"");
+  return read_secret(file.get());
 }
 
 Secret read_secret() {
@@ -58,7 +52,7 @@ Secret read_secret() {
   if (!value && !path)
     throw Error(Cause::usage, std::string("neither ") + secret_variable + " nor " + secret_file_variable +
                                   " is set, but others of the job's variables are" + advice);
-  const std::optional<Secret> secret = from_hex(value ? *value : read_secret_file(*path));
+  const std::optional<Secret> secret = value ? from_hex(*value) : read_secret_file(*path);
   if (!secret)
     throw Error(Cause::usage, std::string(value ? secret_variable : secret_file_variable) +
                                   " does not hold a secret, which is 32 hexadecimal digits" + advice);
@@ -72,6 +66,14 @@ std::variant<Address, HostAndPort> read_store() {
 }
 
 }  // namespace
+
+std::optional<int> number_in(const char* name) {
+  const std::optional<std::string> text = variable(name);
+  if (!text) return std::nullopt;
+  int value = -1;
+  const auto [end, problem] = std::from_chars(text->data(), text->data() + text->size(), value);
+  return problem == std::errc{} && end == text->data() + text->size() && value >= 0 ? value : -1;
+}
 
 HostAndPort::HostAndPort(std::string_view text) {
   const auto refused = [&] {

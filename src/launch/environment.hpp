@@ -37,6 +37,9 @@ struct Environment {
   Secret secret;
 };
 
+/// What a launcher of others has set: nothing when it has not, -1 when that is no whole number from 0.
+std::optional<int> number_in(const char* variable);
+
 /// Nothing when none of the five variables is set: the program was started alone.
 /// Throws Error (usage) that names the variable when one is missing or ill-formed.
 std::optional<Environment> read_environment();

@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "launch/user_secret.hpp"
 #include "transport/interfaces.hpp"
 
 namespace tutti::launch {
@@ -13,16 +14,28 @@ namespace tcp = transport::tcp;
 
 static constexpr char no_invitation[] = "none";
 
-Meeting by_hand(const Environment& environment) {
-  const auto& place = std::get<HostAndPort>(environment.store);
+static Meeting meet_at(const HostAndPort& place, Rank rank, int size, const Secret& secret) {
   Meeting meeting;
-  meeting.rank = environment.rank;
-  meeting.size = environment.size;
-  meeting.secret = environment.secret;
+  meeting.rank = rank;
+  meeting.size = size;
+  meeting.secret = secret;
   if (meeting.rank == 0) meeting.listeners = listen_for_store(place);
   meeting.find = [place] { return resolve(place); };
   meeting.where = place.text();
-  meeting.launcher = "by hand: TUTTI_STORE=" + place.text() + ", served by rank 0";
+  return meeting;
+}
+
+Meeting by_hand(const Environment& environment) {
+  Meeting meeting =
+      meet_at(std::get<HostAndPort>(environment.store), environment.rank, environment.size, environment.secret);
+  meeting.launcher = "by hand: TUTTI_STORE=" + meeting.where + ", served by rank 0";
+  return meeting;
+}
+
+Meeting by_slurm(const SlurmTask& task) {
+  Meeting meeting = meet_at(task.store, task.rank, task.size, user_secret_for("slurm step " + task.step));
+  meeting.launcher = "srun, without PMI (SLURM_STEP_ID is set; step " + task.step + "); rank 0 serves the store at " +
+                     meeting.where + ", the secret is from " + user_secret_path();
   return meeting;
 }
 

@@ -12,6 +12,7 @@
 #include "launch/caller.hpp"
 #include "launch/cluster.hpp"
 #include "launch/environment.hpp"
+#include "launch/slurm.hpp"
 
 namespace tutti::launch {
 
@@ -27,6 +28,10 @@ struct Meeting {
 
 /// By TUTTI_RANK and the others. Throws Error (system) when rank 0 cannot serve.
 Meeting by_hand(const Environment& environment);
+
+/// As a task of Slurm's, with a secret that its user has on all hosts. Throws Error: system (rank 0 cannot serve; no
+/// secret), usage.
+Meeting by_slurm(const SlurmTask& task);
 
 /// Through the launcher of a cluster, which carries rank 0's addresses and a fresh secret to all. Throws Error.
 Meeting by_cluster(Cluster& cluster, Deadline& deadline);

@@ -13,6 +13,7 @@
 #include "launch/cluster.hpp"
 #include "launch/environment.hpp"
 #include "launch/membership.hpp"
+#include "launch/slurm.hpp"
 
 namespace tutti::launch {
 
@@ -66,7 +67,8 @@ Member join(const Patience& patience) {
 bool in_job() {
   constexpr std::array names{rank_variable,        size_variable, store_variable, secret_variable,
                              secret_file_variable, pmi_variable,  pmix_variable};
-  return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; });
+  return std::ranges::any_of(names, [](const char* name) { return std::getenv(name) != nullptr; }) ||
+         find_slurm_task().has_value();
 }
 
 void Member::put(std::string_view key, std::span<const std::byte> value) {

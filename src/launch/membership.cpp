@@ -76,13 +76,20 @@ Patience limited(Patience patience) {
 void Membership::join_cluster(const Patience& patience) {
   cluster = find_pmi();
   if (!cluster) cluster = find_pmix();
-  if (!cluster) return join_nobody("none: a world of one");
+  if (!cluster) return join_slurm(patience);
   // A shell that a launcher started may run one program after the other: alone none needs the launcher.
   if (cluster->size() == 1) return join_nobody(cluster->name() + "; a world of one");
   Deadline deadline(limited(patience));
   Meeting meeting = by_cluster(*cluster, deadline);
   if (mpi_here() == Mpi::none) cluster.reset();
   join_hosts(std::move(meeting), deadline);
+}
+
+void Membership::join_slurm(const Patience& patience) {
+  const std::optional<SlurmTask> task = find_slurm_task();
+  if (!task) return join_nobody("none: a world of one");
+  Deadline deadline(limited(patience));
+  join_hosts(by_slurm(*task), deadline);
 }
 
 void Membership::join_nobody(std::string why) {

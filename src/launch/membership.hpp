@@ -26,7 +26,7 @@ struct Membership final : AtFork {
   Membership();
   ~Membership();
 
-  /// The job of a cluster's launcher, where there is one; else a world of one.
+  /// The job of a cluster's launcher, where there is one, or of Slurm's step; else a world of one.
   void join_cluster(const Patience& patience);
   /// The job of a launcher of ours, which serves the rendezvous on this host.
   void join_launcher(const Environment& environment, const Address& launcher, const Patience& patience);
@@ -55,6 +55,7 @@ struct Membership final : AtFork {
   std::unique_ptr<Cluster> cluster;  ///< Beside an MPI, until both take leave.
 
  private:
+  void join_slurm(const Patience& patience);
   void join_nobody(std::string why);
   Roster hear_roster(Deadline& deadline);
   void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);

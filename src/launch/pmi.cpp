@@ -9,12 +9,12 @@
 
 #include <algorithm>
 #include <cerrno>
-#include <charconv>
 #include <cstdlib>
 #include <utility>
 
 #include "base/log.hpp"
 #include "launch/cluster.hpp"
+#include "launch/environment.hpp"
 #include "launch/message.hpp"
 #include "launch/system.hpp"
 
@@ -40,18 +40,9 @@ bool succeeded(std::string_view line, std::string_view answer) {
 
 namespace {
 
-constexpr char rank_variable[] = "PMI_RANK", size_variable[] = "PMI_SIZE";
+constexpr char rank_name[] = "PMI_RANK", size_name[] = "PMI_SIZE", slurm_name[] = "PMI_JOBID";
 constexpr char key[] = "tutti-store";
 constexpr std::uint64_t first_remark = 5'000'000'000;
-
-std::optional<int> number(const char* name) {
-  const char* text = std::getenv(name);
-  if (text == nullptr) return std::nullopt;
-  const std::string_view digits(text);
-  int value = -1;
-  const auto [end, problem] = std::from_chars(digits.data(), digits.data() + digits.size(), value);
-  return problem == std::errc{} && end == digits.data() + digits.size() && value >= 0 ? value : -1;
-}
 
 Error confused() {
   const auto say = [](const char* name) {
@@ -59,8 +50,8 @@ Error confused() {
     return std::string(name) + (value == nullptr ? " is not set" : "=" + std::string(value));
   };
   return Error(Cause::usage, "the variables of the launcher (PMI-1) make no sense: " + say(pmi_variable) + ", " +
-                                 say(rank_variable) + ", " + say(size_variable) +
-                                 "; start the program with mpiexec, or unset them to run it alone");
+                                 say(rank_name) + ", " + say(size_name) +
+                                 "; start the program with mpiexec or srun, or unset them to run it alone");
 }
 
 class Pmi final : public Cluster {
@@ -68,7 +59,9 @@ class Pmi final : public Cluster {
   Pmi(int descriptor, Rank rank, int size) : descriptor_(descriptor) {
     rank_ = rank;
     size_ = size;
-    name_ = "mpiexec, by PMI-1 (PMI_FD=" + std::to_string(descriptor) + " is set)";
+    // Slurm's plugin pmi2 speaks PMI-1 as well, and sets one variable more than others do.
+    name_ = std::string(std::getenv(slurm_name) == nullptr ? "mpiexec" : "srun") +
+            ", by PMI-1 (PMI_FD=" + std::to_string(descriptor) + " is set)";
   }
 
   std::size_t longest() const override { return 1023; }  // the least that launchers in use take
@@ -153,10 +146,10 @@ bool is_socket(int descriptor) {
 }  // namespace
 
 std::unique_ptr<Cluster> find_pmi() {
-  const std::optional<int> descriptor = number(pmi_variable);
+  const std::optional<int> descriptor = number_in(pmi_variable);
   if (!descriptor) return nullptr;
   check_mpi();
-  const int rank = number(rank_variable).value_or(-1), size = number(size_variable).value_or(-1);
+  const int rank = number_in(rank_name).value_or(-1), size = number_in(size_name).value_or(-1);
   if (rank < 0 || rank >= size || size > most_ranks || !is_socket(*descriptor)) throw confused();
   return std::make_unique<Pmi>(*descriptor, rank, size);
 }

@@ -178,7 +178,8 @@ class Pmix final : public Cluster {
                                      std::to_string(most_ranks) + " ranks");
     rank_ = static_cast<Rank>(self_.rank);
     size_ = static_cast<int>(size.data.number);
-    name_ = "mpirun, by PMIx (PMIX_NAMESPACE is set; " + found.why + ")";
+    const bool slurm = std::string_view(self_.job.data()).starts_with("slurm.");
+    name_ = std::string(slurm ? "srun" : "mpirun") + ", by PMIx (PMIX_NAMESPACE is set; " + found.why + ")";
   }
   /// The library counts: an MPI in this process takes leave by itself.
   ~Pmix() override { pmix_.finalize(nullptr, 0); }

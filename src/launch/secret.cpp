@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/secret.hpp"
 
+#include <unistd.h>
+
 #include <span>
 
 #include "base/secrecy.hpp"
@@ -54,6 +56,15 @@ std::optional<Secret> from_hex(std::string_view text) {
     secret.bytes[i] = static_cast<std::byte>(high * 16 + low);
   }
   return secret;
+}
+
+std::optional<Secret> read_secret(int descriptor) {
+  std::array<char, 64> text{};
+  const ssize_t size = read(descriptor, text.data(), text.size());
+  std::string_view content(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
+  while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' '))
+    content.remove_suffix(1);
+  return from_hex(content);
 }
 
 bool same(const Secret& a, const Secret& b) { return base::same(a.bytes, b.bytes); }

@@ -23,6 +23,8 @@ std::uint64_t random_job();
 std::string to_hex(const Secret& secret);
 /// Nothing when the text is anything but 32 hexadecimal digits.
 std::optional<Secret> from_hex(std::string_view text);
+/// What a file holds, but for blanks at its end; nothing when that is no secret.
+std::optional<Secret> read_secret(int descriptor);
 /// Takes the same time wherever the two differ.
 bool same(const Secret& a, const Secret& b);
 
