@@ -18,7 +18,7 @@ build: ## Build the library and the programs into build/release
 	@cmake --build --preset release --parallel $(JOBS)
 
 test: ## Build everything with -Werror into build/ci and run every test
-	@scripts/setup build test mpi lab
+	@scripts/setup build test mpi lab slurm
 	@$(MAKE) configure-ci
 	@cmake --build --preset ci --parallel $(JOBS)
 	@scripts/test build/ci

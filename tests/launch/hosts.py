@@ -1,9 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Jobs over several hosts, started by hand: what each rank printed, and how it ended. The program is
-tests/launcher/probe.cpp if nothing else is said."""
+tests/launcher/probe.cpp if nothing else is said. What jobs of a cluster's launcher print is checked here, too."""
 
 import os
 import pathlib
+import re
 import secrets
 import signal
 import subprocess
@@ -18,6 +19,21 @@ BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 PROBE = str(BUILD / "bin/launcher_probe")
 PORT = 29500
 PATIENCE = 60
+STEPS = ("join", "hosts", "neighbors", "launcher", "leave")
+
+
+def check(out, places, launcher):
+    """What all ranks of a job print at these steps: every one knows every host, shares memory with its neighbours, and
+    was started in that way."""
+    places = list(places)
+    jobs = set(re.findall(r"job (\w+)", out))
+    assert len(jobs) == 1, out
+    text = " ".join(map(str, places))
+    for rank, place in enumerate(places):
+        here = [other for other, where in enumerate(places) if where == place]
+        assert f"rank {rank}: job {jobs.copy().pop()}, hosts {text}, segment of {len(here)}\n" in out
+        assert f"rank {rank} reads {' '.join(str(1000 + other) for other in here)}\n" in out
+    assert out.count(f"{launcher} (") == len(places), out
 
 
 class Job:

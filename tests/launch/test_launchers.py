@@ -13,7 +13,6 @@ import pytest
 from lab import Lab
 
 LAUNCHERS = ("openmpi", "debian-openmpi", "mpich", "debian-mpich", "impi")
-STEPS = ("join", "hosts", "neighbors", "launcher", "leave")
 
 
 def environment_of(mpi):
@@ -40,19 +39,6 @@ def run(mpi, ranks, *command, timeout=60, **variables):
     return process.returncode, out, err
 
 
-def check(out, places, kind):
-    """Every rank knows every host, shares memory with its neighbours, and was started by that."""
-    places = list(places)
-    jobs = set(re.findall(r"job (\w+)", out))
-    assert len(jobs) == 1, out
-    text = " ".join(map(str, places))
-    for rank, place in enumerate(places):
-        here = [other for other, where in enumerate(places) if where == place]
-        assert f"rank {rank}: job {jobs.copy().pop()}, hosts {text}, segment of {len(here)}\n" in out
-        assert f"rank {rank} reads {' '.join(str(1000 + other) for other in here)}\n" in out
-    assert out.count(f"by {kind} (") == len(places)
-
-
 def kind_of(name):
     return "PMIx" if "openmpi" in name else "PMI-1"
 
@@ -60,9 +46,9 @@ def kind_of(name):
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_one_host(name):
     mpi = mpis.get(name)
-    status, out, err = run(mpi, 3, hosts.PROBE, *STEPS)
+    status, out, err = run(mpi, 3, hosts.PROBE, *hosts.STEPS)
     assert status == 0, out + err
-    check(out, [0, 0, 0], kind_of(name))
+    hosts.check(out, [0, 0, 0], f"by {kind_of(name)}")
     if name == "openmpi":
         assert str(mpis.PEERS / "openmpi") in out, "not the launcher's own libpmix"
     status, out, err = run(mpi, 1, hosts.PROBE, "join", "who", "launcher")
@@ -86,9 +72,9 @@ def test_three_hosts(name, tmp_path):
     agent.write_text(f'#!/bin/sh\nexec {sys.executable} {hosts.ROOT}/tests/lab/lab.py rsh "$@"\n')
     agent.chmod(0o755)
     with Lab(hosts=3) as lab:
-        done = lab.call(1, [*words_for_hosts(mpi, agent), hosts.PROBE, *STEPS], env=environment_of(mpi))
+        done = lab.call(1, [*words_for_hosts(mpi, agent), hosts.PROBE, *hosts.STEPS], env=environment_of(mpi))
         assert done.returncode == 0, done.stdout + done.stderr
-        check(done.stdout, [0, 0, 1, 1, 2], kind_of(name))
+        hosts.check(done.stdout, [0, 0, 1, 1, 2], f"by {kind_of(name)}")
 
 
 @pytest.mark.parametrize("name", LAUNCHERS)

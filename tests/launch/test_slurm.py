@@ -1,0 +1,132 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Jobs of a real Slurm on two hosts, by each of its ways to start processes."""
+
+import re
+import sys
+import time
+
+import hosts
+import mpi_jobs
+import mpis
+import pytest
+from lab import Lab
+from slurm import Slurm
+
+KINDS = {"none": "without PMI", "pmi2": "by PMI-1", "pmix": "by PMIx"}
+TWO_HOSTS = ("--nodes=2", "--ntasks=4", "--ntasks-per-node=2")
+TUTTI = hosts.BUILD / "bin/tutti"
+SUM = "import tutti; world = tutti.world(); print(world.rank, world.size, world.allreduce(world.rank + 1))"
+
+
+@pytest.fixture(scope="module")
+def slurm():
+    with Lab(hosts=2) as lab, Slurm(lab) as made:
+        yield made
+
+
+@pytest.fixture
+def home(tmp_path):
+    """Of a user who has no secret yet."""
+    return {"HOME": str(tmp_path), "XDG_CONFIG_HOME": ""}
+
+
+@pytest.mark.parametrize("mpi", KINDS)
+def test_two_hosts(slurm, home, mpi):
+    status, out, err = slurm.run("srun", f"--mpi={mpi}", *TWO_HOSTS, hosts.PROBE, *hosts.STEPS, **home)
+    assert status == 0, out + err
+    hosts.check(out, [0, 0, 1, 1], f"srun, {KINDS[mpi]}")
+
+
+def test_no_option(slurm, home):
+    """As Debian's Slurm is set, that is --mpi=none."""
+    status, out, err = slurm.run("srun", *TWO_HOSTS, sys.executable, "-c", SUM, **home)
+    assert status == 0, out + err
+    assert sorted(out.splitlines()) == [f"{rank} 4 10" for rank in range(4)]
+
+
+@pytest.mark.parametrize("mpi", KINDS)
+def test_one_task_is_alone(slurm, home, mpi):
+    status, out, err = slurm.run("srun", f"--mpi={mpi}", "--ntasks=1", hosts.PROBE, "join", "who", **home)
+    assert (status, out) == (0, "0 of 1\n"), err
+
+
+@pytest.mark.parametrize("mpi", KINDS)
+def test_info_tells_who_started_it(slurm, home, mpi):
+    status, out, err = slurm.run("srun", f"--mpi={mpi}", *TWO_HOSTS, TUTTI, "info", **home)
+    assert status == 0, out + err
+    assert re.search(r"^hosts +2 hosts, 4 ranks$", out, re.MULTILINE), out
+    assert re.search(rf"^launcher +srun, {KINDS[mpi]} \(", out, re.MULTILINE), out
+
+
+def test_a_batch_script(slurm, home, tmp_path):
+    """Its own process is no task of a step: it is alone, and its steps are jobs, also two at once."""
+    probe = [hosts.PROBE, "join", "hosts", "neighbors", "sleep=1", "leave"]
+    steps = [f"srun --overlap --ntasks={count} {' '.join(probe)} >{tmp_path}/{count} &" for count in (3, 4)]
+    lines = ["#!/bin/sh", f"{hosts.PROBE} join who >{tmp_path}/alone", *steps, "wait", f"echo >{tmp_path}/end"]
+    (tmp_path / "script").write_text("\n".join(lines) + "\n")
+    status, out, err = slurm.run("sbatch", *TWO_HOSTS, f"--output={tmp_path}/out", tmp_path / "script", **home)
+    assert status == 0, out + err
+    until = time.monotonic() + 60
+    while not (tmp_path / "end").exists():
+        assert time.monotonic() < until, (tmp_path / "out").read_text()
+        time.sleep(0.1)
+    assert (tmp_path / "alone").read_text() == "0 of 1\n"
+    jobs = [set(re.findall(r"job (\w+)", (tmp_path / str(count)).read_text())) for count in (3, 4)]
+    assert [len(job) for job in jobs] == [1, 1], (tmp_path / "out").read_text()
+    assert jobs[0] != jobs[1]
+    for count in (3, 4):
+        assert (tmp_path / str(count)).read_text().count("reads") == count
+
+
+@pytest.mark.parametrize("mpi", KINDS)
+def test_a_rank_that_dies(slurm, home, mpi):
+    """The others are told, and the job ends."""
+    steps = ("join", "meet=all", "3/kill=9", "get=missing", "leave")
+    begin = time.monotonic()
+    status, out, err = slurm.run("srun", f"--mpi={mpi}", *TWO_HOSTS, hosts.PROBE, *steps, **home)
+    assert status != 0, out + err
+    assert "task 3: Killed" in err or "task 3: killed" in err.lower(), err
+    assert time.monotonic() - begin < 30
+
+
+def test_a_rank_that_does_not_join(slurm, home):
+    """srun lets the others wait for it: they give up."""
+    words = ["sh", "-c", '[ "$SLURM_PROCID" = 3 ] || exec "$@"', "sh", hosts.PROBE, "patience=2", "join", "leave"]
+    status, out, err = slurm.run("srun", *TWO_HOSTS, *words, **home)
+    assert status != 0, out + err
+    assert "did not answer in the time given" in err, err
+
+
+@pytest.mark.parametrize(
+    ("name", "mpi", "where"),
+    [("debian-openmpi", "pmix", TWO_HOSTS), ("debian-mpich", "pmi2", ("--nodes=1", "--ntasks=4"))],
+)
+def test_mpi_programs(slurm, name, mpi, where):
+    """Through the drop-in, as docs/mpi.md says it."""
+    library = mpis.get(name)
+    program = mpi_jobs.compile_program(library, [mpi_jobs.HERE / "auto/calls.c"])
+    settings = {"TUTTI_MPI_REPORT": "1", **library.environment}
+    words = [TUTTI, "mpi", "--policy", "always", "srun", f"--mpi={mpi}", *where, program, 20]
+    status, out, err = slurm.run(*words, **settings)
+    assert (status, out) == (0, "0 wrong\n"), out + err
+    assert re.search(r"^allreduce +128 +0 +20 ", err, re.MULTILINE), err
+
+
+def test_tasks_in_an_arbitrary_order(slurm, home, tmp_path):
+    """Where task 0 is they are not told, and say so."""
+    (tmp_path / "hosts").write_text("h2\nh1\n")
+    words = ["srun", "--nodes=2", "--ntasks=2", "--distribution=arbitrary", hosts.PROBE, "join"]
+    status, out, err = slurm.run(*words, SLURM_HOSTFILE=str(tmp_path / "hosts"), **home)
+    assert status != 0, out + err
+    assert err.count("start the program with srun --mpi=pmix or --mpi=pmi2") == 2, err
+
+
+def test_a_secret_that_others_may_read(slurm, home, tmp_path):
+    (tmp_path / ".config/tutti").mkdir(parents=True)
+    (tmp_path / ".config/tutti/secret").write_text("0" * 32 + "\n")
+    status, out, err = slurm.run("srun", "--ntasks=2", hosts.PROBE, "join", **home)
+    assert status != 0, out + err
+    assert "can be read by others" in err, err
+    (tmp_path / ".config/tutti/secret").chmod(0o600)
+    status, out, err = slurm.run("srun", "--ntasks=2", hosts.PROBE, "join", "leave", **home)
+    assert status == 0, out + err
