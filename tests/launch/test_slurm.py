@@ -14,6 +14,7 @@ from slurm import Slurm
 
 KINDS = {"none": "without PMI", "pmi2": "by PMI-1", "pmix": "by PMIx"}
 TWO_HOSTS = ("--nodes=2", "--ntasks=4", "--ntasks-per-node=2")
+ONE_HOST = ("--nodes=1", "--ntasks=4")
 TUTTI = hosts.BUILD / "bin/tutti"
 SUM = "import tutti; world = tutti.world(); print(world.rank, world.size, world.allreduce(world.rank + 1))"
 
@@ -80,13 +81,13 @@ def test_a_batch_script(slurm, home, tmp_path):
 
 @pytest.mark.parametrize("mpi", KINDS)
 def test_a_rank_that_dies(slurm, home, mpi):
-    """The others are told, and the job ends."""
-    steps = ("join", "meet=all", "3/kill=9", "get=missing", "leave")
-    begin = time.monotonic()
+    """srun lets the others live: they are told, on both hosts, and end; by rank 0's end if that comes first."""
+    steps = ("join", "meet=all", "3/kill=9", "get=never", "leave")
     status, out, err = slurm.run("srun", f"--mpi={mpi}", *TWO_HOSTS, hosts.PROBE, *steps, **home)
     assert status != 0, out + err
-    assert "task 3: Killed" in err or "task 3: killed" in err.lower(), err
-    assert time.monotonic() - begin < 30
+    told = re.findall(r"rank 3 \(process \d+\) ended without leaving the job", err)
+    assert told
+    assert len(told) + err.count("rank 0, which serves the job's store at ") == 3, err
 
 
 def test_a_rank_that_does_not_join(slurm, home):
@@ -99,7 +100,12 @@ def test_a_rank_that_does_not_join(slurm, home):
 
 @pytest.mark.parametrize(
     ("name", "mpi", "where"),
-    [("debian-openmpi", "pmix", TWO_HOSTS), ("debian-mpich", "pmi2", ("--nodes=1", "--ntasks=4"))],
+    [
+        ("debian-openmpi", "pmix", TWO_HOSTS),
+        ("mpich", "pmi2", TWO_HOSTS),
+        # Between hosts it hangs in MPI_Finalize now and then, also without Tutti.
+        ("debian-mpich", "pmi2", ONE_HOST),
+    ],
 )
 def test_mpi_programs(slurm, name, mpi, where):
     """Through the drop-in, as docs/mpi.md says it."""
@@ -130,3 +136,13 @@ def test_a_secret_that_others_may_read(slurm, home, tmp_path):
     (tmp_path / ".config/tutti/secret").chmod(0o600)
     status, out, err = slurm.run("srun", "--ntasks=2", hosts.PROBE, "join", "leave", **home)
     assert status == 0, out + err
+
+
+def test_homes_that_are_not_shared(slurm, home, tmp_path):
+    """srun ends rank 0, which would wait for the other; and loses what that has just printed, if not in a file."""
+    script = 'exec 2>"$HOME/$SLURM_PROCID"; HOME=$HOME/$SLURMD_NODENAME exec "$@"'
+    words = ["--kill-on-bad-exit", "--nodes=2", "--ntasks=2", "sh", "-c", script, "sh", hosts.PROBE, "join"]
+    status, out, err = slurm.run("srun", *words, **home)
+    assert status != 0, out + err
+    said = (tmp_path / "1").read_text()
+    assert "does not know this job's secret: TUTTI_SECRET, or the file of it, is not the same for all ranks" in said
