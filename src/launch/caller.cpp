@@ -168,7 +168,7 @@ std::vector<base::Descriptor> listen_for_store(const HostAndPort& place) {
       else if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT)
         throw system_error("rank 0 cannot serve the job's store at " + place.text() +
                            (errno == EADDRINUSE ? " (another program listens there, perhaps another rank 0 or another "
-                                                  "job; choose another port in TUTTI_STORE)"
+                                                  "job; choose another port in TUTTI_STORE, or another --mpi of srun)"
                                                 : ""));
     }
   }

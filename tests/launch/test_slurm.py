@@ -79,6 +79,20 @@ def test_a_batch_script(slurm, home, tmp_path):
         assert (tmp_path / str(count)).read_text().count("reads") == count
 
 
+@pytest.mark.parametrize(
+    ("launcher", "who"),
+    [("mpirun.openmpi --allow-run-as-root", "mpirun, by PMIx"), ("mpiexec.hydra -n 4", "mpiexec, by PMI-1")],
+)
+def test_an_allocation(slurm, home, launcher, who):
+    """What runs there is no task of a step: it is alone. The launchers of MPIs start their own processes by srun."""
+    words = ["salloc", *TWO_HOSTS, *launcher.split(), hosts.PROBE, *hosts.STEPS]
+    status, out, err = slurm.run(*words, **home)
+    assert status == 0, out + err
+    assert out.count(f"{who} (") == 4, out
+    status, out, err = slurm.run("salloc", *TWO_HOSTS, hosts.PROBE, "join", "who", **home)
+    assert (status, out) == (0, "0 of 1\n"), err
+
+
 @pytest.mark.parametrize("mpi", KINDS)
 def test_a_rank_that_dies(slurm, home, mpi):
     """srun lets the others live: they are told, on both hosts, and end; by rank 0's end if that comes first."""
