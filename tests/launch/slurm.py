@@ -3,7 +3,10 @@
 sees neither and both go with the lab."""
 
 import os
+import pathlib
+import signal
 import subprocess
+import sys
 import time
 
 CORES = 8  # that Slurm believes each host to have
@@ -55,6 +58,7 @@ class Slurm:
             if not name.startswith(("TUTTI_", "PMI", "OMPI_", "SLURM_"))
         }
         self.environment["SLURM_CONF"] = f"{FOLDER}/slurm.conf"
+        self.environment["PATH"] = os.pathsep.join([str(pathlib.Path(sys.executable).parent), os.environ["PATH"]])
 
     def __enter__(self):
         nodes = [f"NodeName=h{host} CPUs={CORES} State=UNKNOWN\n" for host in self.lab.hosts]
@@ -67,7 +71,10 @@ class Slurm:
         return self
 
     def __exit__(self, *_):
-        """The lab ends them."""
+        for host in self.lab.hosts:
+            self.lab.signal(host, signal.SIGKILL)
+        for daemon in self.daemons:
+            daemon.wait(timeout=60)
 
     def write(self, files):
         for name, text in files.items():
@@ -86,20 +93,37 @@ class Slurm:
     def await_hosts(self):
         until = time.monotonic() + 60
         while self.states() != {"idle"}:
-            assert time.monotonic() < until, self.do("sh", "-c", f"tail -n 20 {FOLDER}/*.log")
+            assert time.monotonic() < until, self.report()
             time.sleep(0.1)
+
+    def report(self):
+        """The last that the daemons have said."""
+        return self.do("sh", "-c", f"tail -n 20 {FOLDER}/*.log")
 
     def states(self):
         """Of the hosts; nothing while nobody answers."""
         done = self.lab.call(1, ["sinfo", "--noheader", "--format=%T"], env=self.environment)
         return set(done.stdout.split())
 
-    def command(self, *words, **variables):
-        """The words and options for whoever starts a command of Slurm's on the first host."""
-        return list(map(str, words)), {"env": {**self.environment, **variables}}
-
     def run(self, *words, timeout=60, **variables):
         """(status, output, errors) of a command of Slurm's; what hangs is ended with the lab."""
-        words, options = self.command(*words, **variables)
-        done = self.lab.call(1, words, timeout=timeout, **options)
+        done = self.lab.call(1, words, timeout=timeout, env={**self.environment, **variables})
         return done.returncode, done.stdout, done.stderr
+
+    def batch(self, script, folder, **variables):
+        """What a script printed that ran there."""
+        (folder / "script").write_text(f"{script}\ntouch end\n")
+        status, out, err = self.run(
+            "sbatch",
+            f"--chdir={folder}",
+            f"--output={folder}/out",
+            f"--error={folder}/err",
+            folder / "script",
+            **variables,
+        )
+        assert status == 0, out + err
+        until = time.monotonic() + 60
+        while not (folder / "end").exists():
+            assert time.monotonic() < until, self.report()
+            time.sleep(0.1)
+        return (folder / "out").read_text()

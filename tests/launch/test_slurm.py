@@ -3,7 +3,6 @@
 
 import re
 import sys
-import time
 
 import hosts
 import mpi_jobs
@@ -62,21 +61,23 @@ def test_info_tells_who_started_it(slurm, home, mpi):
 def test_a_batch_script(slurm, home, tmp_path):
     """Its own process is no task of a step: it is alone, and its steps are jobs, also two at once."""
     probe = [hosts.PROBE, "join", "hosts", "neighbors", "sleep=1", "leave"]
-    steps = [f"srun --overlap --ntasks={count} {' '.join(probe)} >{tmp_path}/{count} &" for count in (3, 4)]
-    lines = ["#!/bin/sh", f"{hosts.PROBE} join who >{tmp_path}/alone", *steps, "wait", f"echo >{tmp_path}/end"]
-    (tmp_path / "script").write_text("\n".join(lines) + "\n")
-    status, out, err = slurm.run("sbatch", *TWO_HOSTS, f"--output={tmp_path}/out", tmp_path / "script", **home)
-    assert status == 0, out + err
-    until = time.monotonic() + 60
-    while not (tmp_path / "end").exists():
-        assert time.monotonic() < until, (tmp_path / "out").read_text()
-        time.sleep(0.1)
-    assert (tmp_path / "alone").read_text() == "0 of 1\n"
-    jobs = [set(re.findall(r"job (\w+)", (tmp_path / str(count)).read_text())) for count in (3, 4)]
-    assert [len(job) for job in jobs] == [1, 1], (tmp_path / "out").read_text()
+    steps = [f"srun --overlap --ntasks={count} {' '.join(probe)} >{count} &" for count in (3, 4)]
+    lines = ["#!/bin/sh", f"#SBATCH {' '.join(TWO_HOSTS)}", f"{hosts.PROBE} join who >alone", *steps, "wait"]
+    out = slurm.batch("\n".join(lines), tmp_path, **home)
+    assert (tmp_path / "alone").read_text() == "0 of 1\n", out
+    texts = {count: (tmp_path / str(count)).read_text() for count in (3, 4)}
+    jobs = [set(re.findall(r"job (\w+)", text)) for text in texts.values()]
+    assert [len(job) for job in jobs] == [1, 1], out
     assert jobs[0] != jobs[1]
-    for count in (3, 4):
-        assert (tmp_path / str(count)).read_text().count("reads") == count
+    for count, text in texts.items():
+        assert text.count("reads") == count
+
+
+def test_the_batch_script_of_the_docs(slurm, home, tmp_path):
+    page = (hosts.ROOT / "docs/launch.md").read_text()
+    (tmp_path / "hello.py").write_text(re.search(r"```python\n(# hello.py\n.*?)```", page, re.DOTALL).group(1))
+    script = re.search(r"```sh\n(#!/bin/sh\n#SBATCH .*?)```", page, re.DOTALL).group(1)
+    assert slurm.batch(script, tmp_path, **home) == "8 ranks, total 36\n", (tmp_path / "err").read_text()
 
 
 @pytest.mark.parametrize(
