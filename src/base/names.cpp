@@ -86,6 +86,18 @@ std::string call_text(std::uint64_t call, Count count, std::string_view by) {
   return text + ")";
 }
 
+std::vector<std::string> differences(std::uint64_t call, Count count, std::uint64_t other, Count other_count) {
+  const std::uint64_t changed = call ^ other;
+  const auto differs = [changed](int first_bit, std::uint64_t mask) { return (changed >> first_bit & mask) != 0; };
+  if (differs(0, 0xff)) return {"collective"};
+  std::vector<std::string> found;
+  if (differs(8, 0xff)) found.emplace_back("type");
+  if (differs(16, 0xffff)) found.emplace_back("operation");  // and how exact it is
+  if (differs(32, 0xffffffff)) found.emplace_back("root");
+  if (count != other_count) found.emplace_back("count");
+  return found;
+}
+
 std::string list_ranks(std::span<const Rank> ascending) {
   std::string text = ascending.size() == 1 ? "rank " : "ranks ";
   for (std::size_t i = 0; i < ascending.size();) {

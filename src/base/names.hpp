@@ -7,6 +7,7 @@
 #include <span>
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "tutti/call.hpp"
 #include "tutti/types.hpp"
@@ -33,6 +34,10 @@ std::string name(Kind kind, const Label& label);
 /// "allreduce(4 x float64, sum, root 0, by ring)", "plan halo(float64)": what a rank called, as its records have it
 /// (host::Record). Any words may stand there. `by`: the algorithm, or a plan's name.
 std::string call_text(std::uint64_t call, Count count, std::string_view by);
+
+/// In what two calls do not match: "collective", or of one collective "type", "operation", "root", "count". Nothing
+/// when it is none of these.
+std::vector<std::string> differences(std::uint64_t call, Count count, std::uint64_t other, Count other_count);
 
 /// "rank 3", "ranks 0-2, 5".
 std::string list_ranks(std::span<const Rank> ascending);

@@ -22,6 +22,20 @@ std::vector<Rank> listed(const Ranks& ranks) { return {ranks.begin(), ranks.end(
 std::string list(const Ranks& ranks) { return list_ranks(listed(ranks)); }
 const char* verb(const Ranks& ranks, const char* one, const char* several) { return ranks.size() == 1 ? one : several; }
 
+/// In what two calls that do not match differ; never empty.
+std::vector<std::string> differences(const Called& one, const Called& other) {
+  std::vector<std::string> found = base::differences(one.call, one.count, other.call, other.count);
+  if (found.empty()) found.emplace_back(one.kind() == Kind::plan ? "plan" : "algorithm");
+  return found;
+}
+
+/// "root and count"
+std::string joined(const std::vector<std::string>& words) {
+  std::string text;
+  for (const std::string& word : words) text += (text.empty() ? "" : " and ") + word;
+  return text;
+}
+
 /// Writes the findings of one situation.
 class Writer {
  public:
@@ -35,6 +49,7 @@ class Writer {
   void message(const Blame& blame);
   void circle(const std::vector<Edge>& edges);
   void idle(State state, const char* kind, const std::string& text);
+  void mpi();
   void rest();
 
   const Snapshot& snapshot() const { return situation_.snapshot; }
@@ -42,6 +57,7 @@ class Writer {
   std::string who(const Ranks& ranks) const { return ranks.size() == 1 ? who(*ranks.begin()) : list(ranks); }
   std::string at(Rank rank, std::uint64_t site, const char* place = "") const;
   std::string last_call(Rank rank, const Group& group) const;
+  std::string in_mpi(const Ranks& ranks) const;
   std::string does(const Ranks& ranks, State state) const;
   std::string waiters(const Blame& blame) const;
   std::string group_text(const Group& group) const { return "group " + group_name(snapshot(), group.context); }
@@ -70,14 +86,33 @@ std::string Writer::at(Rank rank, std::uint64_t site, const char* place) const {
 std::string Writer::last_call(Rank rank, const Group& group) const {
   const auto member = std::ranges::find(group.members, rank, &Member::world);
   if (member == group.members.end()) return {};
-  if (member->calls.empty()) return " It has called nothing there yet.";
+  if (member->calls.empty()) return is_mute(situation_, rank) ? "" : " It has called nothing there yet.";
   const Called& last = member->calls.back();
   return " Its last call there was " + last.name() + " #" + std::to_string(last.sequence) + at(rank, last.site) + ".";
+}
+
+/// "in MPI_Recv (peer 1, tag 9) at solver: step+0x1c"; empty when they are not all in the same one.
+std::string Writer::in_mpi(const Ranks& ranks) const {
+  const auto& first = situation_.seat(*ranks.begin()).mpi;
+  const auto all = [&](auto same) {
+    return std::ranges::all_of(ranks, [&](Rank rank) {
+      const auto& other = situation_.seat(rank).mpi;
+      return first && other && same(*other);
+    });
+  };
+  if (!all([&](const InMpi& other) { return other.name == first->name && other.site == first->site; })) return {};
+  const bool alike = all([&](const InMpi& other) { return other.peer == first->peer && other.tag == first->tag; });
+  return "in " + (alike ? describe(*first) : first->name) + at(*ranks.begin(), first->site);
 }
 
 /// What those who are waited for do instead.
 std::string Writer::does(const Ranks& ranks, State state) const {
   const char* const it = verb(ranks, "It ", "They ");
+  const std::string mpi = in_mpi(ranks);
+  if (!mpi.empty()) return std::string(" ") + it + verb(ranks, "is ", "are ") + mpi + ".";
+  if (state == State::in_mpi) return " They are in calls of their MPI.";
+  const auto& call = situation_.seat(*ranks.begin()).system_call;
+  if (state == State::sleeping && ranks.size() == 1 && call) return " It sleeps outside Tutti: " + call->text() + ".";
   if (state == State::running)
     return std::string(" ") + it + verb(ranks, "runs", "run") + " outside Tutti: in the program's own code.";
   if (state == State::sleeping)
@@ -106,7 +141,9 @@ void Writer::mismatch(const Group& group) {
   if (found == calls.end()) return broken(group);
   std::vector<std::vector<std::size_t>> parties;
   for (const auto& [signature, members] : found->second) parties.push_back(members);
-  std::ranges::stable_sort(parties, {}, &std::vector<std::size_t>::size);  // the odd one out first
+  std::ranges::sort(parties, {}, [&](const std::vector<std::size_t>& party) {  // the odd one out first
+    return std::pair(party.size(), group.members[party.front()].world);
+  });
   Finding finding{"mismatch", {}, {}, {}, group.name, static_cast<std::int64_t>(found->first)};
   for (const std::vector<std::size_t>& party : parties) {
     Ranks ranks;
@@ -119,8 +156,10 @@ void Writer::mismatch(const Group& group) {
                     at(group.members[party.front()].world, called.site);
     if (&party == &parties.front()) finding.ranks = listed(ranks);
   }
-  finding.text += ": mismatch at #" + std::to_string(found->first) + " of " + group_text(group) +
-                  ". All ranks must call the same collectives in the same order.";
+  const auto call_of = [&](const auto& party) { return group.members[party.front()].find(found->first); };
+  finding.differences = differences(*call_of(parties.front()), *call_of(parties.back()));
+  finding.text += ": mismatch at #" + std::to_string(found->first) + " of " + group_text(group) + ", in the " +
+                  joined(finding.differences) + ". All ranks must call the same collectives in the same order.";
   add(std::move(finding));
 }
 
@@ -227,7 +266,40 @@ void Writer::idle(State state, const char* kind, const std::string& text) {
   Ranks ranks;
   for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank)
     if (situation_.seat(rank).state == state && !blamed_.contains(rank)) ranks.insert(rank);
-  if (!ranks.empty()) add({kind, who(ranks) + verb(ranks, " is ", " are ") + text, listed(ranks), {}, {}, -1});
+  if (ranks.empty()) return;
+  Finding finding{kind, who(ranks) + verb(ranks, " is ", " are ") + text, listed(ranks), {}, {}, -1};
+  if (const Called* last = diagnose::last_call(snapshot(), *ranks.begin()); last != nullptr && ranks.size() == 1)
+    finding.text +=
+        " Its last call was " + call_name(*last) + " of group " +
+        group_name(snapshot(), snapshot().processes[static_cast<std::size_t>(*ranks.begin())].last_context) + ".";
+  add(std::move(finding));
+}
+
+/// Ranks that wait for each other in their MPI, which alone knows why.
+void Writer::mpi() {
+  std::map<std::pair<std::string, std::uint64_t>, Ranks> calls;
+  std::map<State, Ranks> others;
+  for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank) {
+    const Seat& seat = situation_.seat(rank);
+    if (seat.mpi)
+      calls[{seat.mpi->name, seat.mpi->site}].insert(rank);
+    else if (seat.state == State::running || seat.state == State::sleeping)
+      others[seat.state].insert(rank);
+  }
+  if (calls.empty()) return;
+  Finding finding{"mpi", {}, {}, {}, {}, -1};
+  for (const auto& [call, ranks] : calls) {
+    finding.text += (finding.text.empty() ? "" : "; ") + who(ranks) + verb(ranks, " waits ", " wait ") + in_mpi(ranks);
+    finding.waiting.insert(finding.waiting.end(), ranks.begin(), ranks.end());
+  }
+  for (const auto& [state, ranks] : others) {
+    finding.text += "; " + who(ranks) + verb(ranks, " is", " are") + " in no call of the MPI." + does(ranks, state);
+    finding.ranks.insert(finding.ranks.end(), ranks.begin(), ranks.end());
+  }
+  if (others.empty()) finding.text += ".";
+  std::ranges::sort(finding.waiting);
+  std::ranges::sort(finding.ranks);
+  add(std::move(finding));
 }
 
 void Writer::rest() {
@@ -251,6 +323,7 @@ std::vector<Finding> Writer::write() {
   for (const Group& group : snapshot().groups) mismatch(group);
   for (const Blame& one : graph_.blames()) blame(one);
   for (const std::vector<Edge>& edges : graph_.circles()) circle(edges);
+  if (graph_.quiet()) mpi();
   idle(State::dead, "dead", "dead; nobody waits for it yet.");
   idle(State::ended, "ended", "not there any more; nobody waits for it yet.");
   idle(State::unreachable, "unreachable", "on a host of which nothing is heard; nobody waits for it yet.");
@@ -290,6 +363,29 @@ std::string describe(const host::Wait& wait, const Snapshot& snapshot) {
   if (wait.what != host::Waited::collective)
     return operation_name(wait, snapshot) + " with tag " + std::to_string(wait.tag) + " in" + group;
   return operation_name(wait, snapshot) + " #" + std::to_string(wait.sequence) + " of" + group;
+}
+
+bool is_mute(const Situation& situation, Rank rank) {
+  const Seat& seat = situation.seat(rank);
+  return seat.state != State::absent &&
+         situation.snapshot.processes[static_cast<std::size_t>(rank)].life == host::Life::absent;
+}
+
+std::string call_name(const Called& called) { return called.name() + " #" + std::to_string(called.sequence); }
+
+const Called* last_call(const Snapshot& snapshot, Rank rank) {
+  const Process& process = snapshot.processes[static_cast<std::size_t>(rank)];
+  const Group* group = process.called ? snapshot.group(process.last_context) : nullptr;
+  if (group == nullptr) return nullptr;
+  const auto member = std::ranges::find(group->members, rank, &Member::world);
+  return member != group->members.end() ? member->find(process.last_sequence) : nullptr;
+}
+
+std::string describe(const InMpi& in) {
+  std::string with;
+  if (in.peer >= 0) with = "peer " + std::to_string(in.peer);
+  if (in.tag >= 0) with += (with.empty() ? "tag " : ", tag ") + std::to_string(in.tag);
+  return in.name + (with.empty() ? "" : " (" + with + ")");
 }
 
 std::string age(std::uint64_t since, std::uint64_t now) {

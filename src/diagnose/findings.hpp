@@ -19,13 +19,14 @@ struct Words {
 };
 
 struct Finding {
-  /// mismatch, broken, dead, left, stopped, absent, missing, unfinished, message, deadlock, waiting, moving, idle.
+  /// mismatch, broken, dead, left, stopped, absent, missing, unfinished, message, deadlock, mpi, waiting, moving, idle.
   std::string kind;
   std::string text;
   std::vector<Rank> ranks;    ///< Of the world: those that are to blame, or form the circle.
   std::vector<Rank> waiting;  ///< Of the world: those that wait for them, directly or behind others.
   std::string group;          ///< Empty when it concerns none.
   std::int64_t sequence = -1;
+  std::vector<std::string> differences{};  ///< Of a mismatch: "collective", "type", "root", …
 };
 
 /// The most important first; never empty.
@@ -37,6 +38,14 @@ std::string describe(const host::Wait& wait, const Snapshot& snapshot);
 std::string operation_name(const host::Wait& wait, const Snapshot& snapshot);
 /// The name of a group, or its number where it has no board.
 std::string group_name(const Snapshot& snapshot, std::uint64_t context);
+/// "MPI_Recv (peer 1, tag 9)"
+std::string describe(const InMpi& in);
+/// Its host does not answer: what it has called, nobody can tell.
+bool is_mute(const Situation& situation, Rank rank);
+/// "allreduce #12"
+std::string call_name(const Called& called);
+/// The last collective of a rank, wherever it was; nothing when its record is not there any more.
+const Called* last_call(const Snapshot& snapshot, Rank rank);
 /// "2.3 s"
 std::string age(std::uint64_t since, std::uint64_t now);
 

@@ -59,6 +59,10 @@ void Graph::add(Rank from, const host::Wait& wait) {
   }
 }
 
+bool Graph::quiet() const {
+  return std::ranges::all_of(from_, [](const std::vector<Edge>& edges) { return edges.empty(); });
+}
+
 std::vector<Blame> Graph::blames() const {
   using Key = std::tuple<int, State, bool, std::uint64_t, std::uint64_t, host::Waited, std::uint32_t, Rank, Rank>;
   std::map<Key, Blame> found;

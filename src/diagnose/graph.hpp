@@ -30,6 +30,8 @@ class Graph {
   /// The situation must outlive it.
   explicit Graph(const Situation& situation);
 
+  /// Nobody waits for anybody.
+  bool quiet() const;
   /// The dead first, then those that have left, are stopped, …
   std::vector<Blame> blames() const;
   /// Ranks that wait for each other: each as short as can be, no rank in two of them.

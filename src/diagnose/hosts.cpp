@@ -37,6 +37,33 @@ struct Part {
   Situation situation;  ///< By places. Without an answer there are states alone.
 };
 
+/// Ranks of the job instead of places in the memory of their host.
+void rename(Situation& situation, const std::vector<Rank>& ranks) {
+  const auto rename_one = [&](Rank& one) {
+    if (one >= 0) one = ranks[static_cast<std::size_t>(one)];
+  };
+  const auto rename_all = [&](std::vector<host::Wait>& waits) {
+    for (host::Wait& wait : waits)
+      std::ranges::for_each(
+          std::span(wait.blockers).first(std::min<std::size_t>(wait.blocked, host::Wait::most_blockers)), rename_one);
+  };
+  for (Seat& seat : situation.seats) rename_all(seat.waits);
+  for (Process& process : situation.snapshot.processes) rename_all(process.waits);
+  for (Group& group : situation.snapshot.groups) {
+    rename_one(group.who);
+    rename_one(group.whom);
+  }
+}
+
+/// A host's ranks, by their places; whom they wait for, by their ranks in the job.
+Situation observe(const Source& source, const Directory& directory, const std::vector<Rank>& ranks) {
+  Situation seen = observe(source, directory.by_places ? 0 : static_cast<std::int32_t>(directory.hosts.size()));
+  if (seen.seats.size() != ranks.size())
+    throw Error(Cause::system, "the job's memory and its list of hosts do not fit together");
+  if (directory.by_places) rename(seen, ranks);
+  return seen;
+}
+
 /// What the kernel of a host says that has a process listening there, or had.
 State knock(std::string_view addresses) {
   State found = State::unreachable;
@@ -72,8 +99,7 @@ Part look_through_window(const Directory& directory, Rank host) {
     launch::Deadline deadline(launch::Patience{longest_call});
     const Window window(launch::call_store([&] { return addresses; }, "a window", directory.secret, 0, deadline));
     part.name = window.host();
-    part.situation = observe(window, static_cast<std::int32_t>(directory.hosts.size()));
-    if (part.situation.seats.size() != part.ranks.size()) throw Error(Cause::system, "another job's memory");
+    part.situation = observe(window, directory, part.ranks);
     for (std::size_t place = 0; place < part.ranks.size(); ++place)
       if (part.situation.seats[place].pid != 0)
         part.situation.seats[place].maps = window.maps(static_cast<Rank>(place));
@@ -118,7 +144,7 @@ class Joined {
   Situation finish() {
     for (Rank rank = 0; std::cmp_less(rank, whole_.seats.size()); ++rank) add_what_has_no_record(rank);
     for (Group& group : whole_.snapshot.groups) {
-      if (group.context == host::world_context(whole_.snapshot.job)) group.name = world_name;
+      if (group.name.empty() && group.context == host::world_context(whole_.snapshot.job)) group.name = world_name;
       std::ranges::sort(group.members, {}, &Member::world);
       for (Member& member : group.members) std::ranges::sort(member.calls, {}, &Called::sequence);
     }
@@ -160,6 +186,7 @@ class Joined {
   /// stands with the rank alone.
   void add_what_has_no_record(Rank rank) {
     const Process& process = whole_.snapshot.processes[index(rank)];
+    if (process.called) add_call(member(group(process.last_context), rank), process.last);
     for (const host::Wait& wait : process.waits) {
       Group& one = group(wait.context);
       if (wait.what == host::Waited::collective)
@@ -169,14 +196,11 @@ class Joined {
       const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
       for (const Rank other : std::span(wait.blockers).first(listed)) member(one, other);
     }
-    if (process.called)
-      add_call(member(group(process.last_context), rank),
-               {process.last_sequence, 0, process.last_kind, 0, -1, 0, {}, false});
   }
 
   static void add_call(Member& member, const Called& call) {
-    const bool known = std::ranges::any_of(
-        member.calls, [&](const Called& one) { return one.recorded || one.sequence == call.sequence; });
+    const bool known =
+        std::ranges::any_of(member.calls, [&](const Called& one) { return one.sequence == call.sequence; });
     if (!known) member.calls.push_back(call);
   }
 
@@ -198,9 +222,7 @@ Situation observe_job(const Source& here) {
     if (host != directory->host)
       others.push_back(std::async(std::launch::async, look_through_window, std::cref(*directory), host));
   Part own{directory->ranks_on(directory->host), directory->name, {}};
-  own.situation = observe(here, static_cast<std::int32_t>(directory->hosts.size()));
-  if (own.situation.seats.size() != own.ranks.size())
-    throw Error(Cause::system, "the job's memory and its list of hosts do not fit together");
+  own.situation = observe(here, *directory, own.ranks);
   Joined joined(directory->hosts.size(), own);
   joined.add(std::move(own));
   for (std::future<Part>& other : others) joined.add(other.get());

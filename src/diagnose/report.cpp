@@ -42,17 +42,6 @@ std::vector<Rank> blockers_of(const host::Wait& wait, const Snapshot& snapshot) 
   return ranks;
 }
 
-std::string call_name(const Called& called) { return called.name() + " #" + std::to_string(called.sequence); }
-
-/// The last collective of a rank, wherever it was; nothing when its record is not there any more.
-const Called* last_call(const Snapshot& snapshot, Rank rank) {
-  const Process& process = snapshot.processes[static_cast<std::size_t>(rank)];
-  const Group* group = process.called ? snapshot.group(process.last_context) : nullptr;
-  if (group == nullptr) return nullptr;
-  const auto member = std::ranges::find(group->members, rank, &Member::world);
-  return member != group->members.end() ? member->find(process.last_sequence) : nullptr;
-}
-
 std::string numbers(const std::vector<Rank>& ranks) {
   return json::array(ranks, [](Rank rank) { return std::to_string(rank); });
 }
@@ -108,19 +97,25 @@ std::string Report::doing(Rank rank) {
     const std::string place = wait.place[0] != '\0' ? wait.place : site(rank, wait.site);
     return text + (place.empty() ? "" : " at " + place);
   }
+  std::string in;
+  if (seat.mpi)
+    in = "in " + describe(*seat.mpi) + " at " + site(rank, seat.mpi->site);
+  else if (seat.system_call)
+    in = seat.system_call->text();
   const Called* last = last_call(snapshot, rank);
-  if (last == nullptr) return {};
+  if (last == nullptr) return in;
   const std::string place = site(rank, last->site);
   const std::uint64_t context = snapshot.processes[static_cast<std::size_t>(rank)].last_context;
-  return "last: " + call_name(*last) + " of group " + group_name(snapshot, context) +
+  return in + (in.empty() ? "" : "; ") + "last: " + call_name(*last) + " of group " + group_name(snapshot, context) +
          (place.empty() ? "" : " at " + place);
 }
 
-Report::Calls Report::calls_of(const Group& group) {
+Report::Calls Report::calls_of(const Group& group) const {
   Calls calls;
-  for (const Member& member : group.members)
-    calls[member.calls.empty() ? "has called nothing yet" : "last called " + call_name(member.calls.back())].push_back(
-        member.world);
+  for (const Member& member : group.members) {
+    const std::string none = is_mute(situation_, member.world) ? "cannot be asked" : "has called nothing yet";
+    calls[member.calls.empty() ? none : "last called " + call_name(member.calls.back())].push_back(member.world);
+  }
   for (auto& [call, ranks] : calls) std::ranges::sort(ranks);
   return calls;
 }
@@ -176,13 +171,30 @@ std::string Report::rank_json(Rank rank) {
                .add("sequence", last->sequence)
                .add("site", site(rank, last->site))
                .text();
+  std::string system_call = "null";
+  if (const auto& in = seat.system_call)
+    system_call = json::Object()
+                      .add("name", in->name())
+                      .maybe("descriptor", in->descriptor >= 0, in->descriptor)
+                      .maybe("file", !in->file.empty(), in->file)
+                      .text();
+  std::string mpi = "null";
+  if (const auto& in = seat.mpi)
+    mpi = json::Object()
+              .add("function", in->name)
+              .maybe("peer", in->peer >= 0, in->peer)
+              .maybe("tag", in->tag >= 0, in->tag)
+              .add("site", site(rank, in->site))
+              .text();
   json::Object object;
   object.add("rank", rank)
       .maybe("host", !seat.host.empty(), std::string_view(seat.host))
       .maybe("pid", seat.pid != 0 || process.pid != 0, seat.pid != 0 ? seat.pid : process.pid)
       .add("state", std::string_view(name(seat.state)))
       .raw("waits", json::array(seat.waits, [&](const host::Wait& wait) { return wait_json(rank, wait); }))
-      .raw("last", call);
+      .raw("last", call)
+      .raw("mpi", mpi)
+      .raw("system_call", system_call);
   return object.text();
 }
 
@@ -192,6 +204,7 @@ std::string Report::json() {
     object.add("kind", std::string_view(one.kind)).add("text", std::string_view(one.text));
     object.raw("ranks", numbers(one.ranks)).raw("waiting", numbers(one.waiting));
     object.maybe("group", !one.group.empty(), std::string_view(one.group));
+    object.raw("differences", json::array(one.differences, json::quote));
     return object.maybe("sequence", one.sequence >= 0, one.sequence).text();
   };
   const auto group = [](const Group& one) {

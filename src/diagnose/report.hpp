@@ -29,7 +29,7 @@ class Report {
   std::string site(Rank rank, std::uint64_t address);
   std::string heading() const;
   std::string doing(Rank rank);
-  static Calls calls_of(const Group& group);
+  Calls calls_of(const Group& group) const;
   std::string rank_json(Rank rank);
   std::string wait_json(Rank rank, const host::Wait& wait);
 

@@ -5,6 +5,7 @@
 #include <chrono>
 #include <span>
 #include <thread>
+#include <utility>
 
 namespace tutti::diagnose {
 
@@ -37,6 +38,11 @@ bool same(const host::Wait& a, const host::Wait& b) {
          a.since == b.since && a.blocked == b.blocked && std::ranges::equal(a.blockers, b.blockers);
 }
 
+/// Who waits in Tutti does so in a function of the MPI that Tutti serves.
+bool can_be_in_mpi(State state) {
+  return state == State::running || state == State::sleeping || state == State::stopped;
+}
+
 Seat look_at(const Process& process, const Process& before, const host::Holder& holder, std::uint64_t now) {
   Seat seat;
   seat.state = state_of(process, holder, now);
@@ -53,8 +59,8 @@ Seat look_at(const Process& process, const Process& before, const host::Holder& 
 }  // namespace
 
 const char* name(State state) {
-  constexpr const char* names[] = {"not there yet", "running", "sleeping", "waiting",    "stopped",
-                                   "dead",          "left",    "ended",    "unreachable"};
+  constexpr const char* names[] = {"not there yet", "running", "sleeping", "in its MPI", "waiting",
+                                   "stopped",       "dead",    "left",     "ended",      "unreachable"};
   return names[static_cast<int>(state)];
 }
 
@@ -68,11 +74,16 @@ Situation observe(const Source& source, std::int32_t ranks) {
     const host::Holder holder = source.holder(static_cast<Rank>(i));
     const std::uint64_t now = situation.snapshot.taken_at;
     const Process earlier = i < before.processes.size() ? before.processes[i] : Process();
-    const Seat seat = look_at(processes[i], earlier, holder, now);
+    Seat seat = look_at(processes[i], earlier, holder, now);
+    const InMpi& mpi = processes[i].mpi;
+    const bool same_call = mpi.call == earlier.mpi.call;
+    if (same_call && mpi.call % 2 != 0 && can_be_in_mpi(seat.state)) seat.mpi = mpi;
+    if (seat.mpi && seat.state != State::stopped) seat.state = State::in_mpi;
+    if (seat.state == State::sleeping) seat.system_call = source.system_call(static_cast<Rank>(i));
     const bool calls = processes[i].called && (processes[i].last_sequence != earlier.last_sequence ||
                                                processes[i].last_context != earlier.last_context);
-    situation.moving = situation.moving || calls || (seat.state == State::waiting && seat.waits.empty());
-    situation.seats.push_back(seat);
+    situation.moving = situation.moving || calls || !same_call || (seat.state == State::waiting && seat.waits.empty());
+    situation.seats.push_back(std::move(seat));
   }
   return situation;
 }

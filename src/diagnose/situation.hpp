@@ -4,6 +4,7 @@
 
 #include <sys/types.h>
 
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -15,6 +16,7 @@ enum class State {
   absent,    ///< Has not joined the job yet.
   running,   ///< Uses the processor, outside Tutti.
   sleeping,  ///< Sleeps in the kernel, but not for Tutti: reads a file, waits for another program.
+  in_mpi,    ///< In a function of its MPI that may wait for other ranks, and that Tutti does not serve.
   waiting,   ///< In a call of Tutti, for other ranks.
   stopped,   ///< By SIGSTOP, SIGTSTP or a debugger.
   dead,      ///< Ended without leaving.
@@ -32,6 +34,8 @@ struct Seat {
   std::string host;  ///< Its host's name; empty in a job on one host.
   /// What it has been waiting for, long enough to matter, without moving on; those that a thread waits for come first.
   std::vector<host::Wait> waits;
+  std::optional<InMpi> mpi;                     ///< In which function of its MPI it is.
+  std::optional<host::SystemCall> system_call;  ///< In which it sleeps, where that can be told.
 };
 
 struct Situation {

@@ -84,6 +84,17 @@ void read_waits(const Source& source, Offset place, std::int32_t size, Process& 
   }
 }
 
+/// Whoever believes it has to see the same odd number in another snapshot.
+InMpi read_inside(const host::Inside& inside) {
+  char letters[sizeof(host::Inside::Name)];
+  for (std::size_t i = 0; i < inside.name.size(); ++i) {
+    const std::uint64_t some = inside.name[i].load(std::memory_order_relaxed);  // relaxed here and below: a copy
+    std::memcpy(letters + i * sizeof some, &some, sizeof some);
+  }
+  return {inside.calls.load(std::memory_order_relaxed), inside.site.load(std::memory_order_relaxed),
+          inside.peer.load(std::memory_order_relaxed), inside.tag.load(std::memory_order_relaxed), text_of(letters)};
+}
+
 Process read_process(const Source& source, const host::Header& header, std::int32_t ranks, Rank rank) {
   const Offset place = header.processes + static_cast<Offset>(rank) * sizeof(host::Process);
   Process process;
@@ -96,6 +107,15 @@ Process read_process(const Source& source, const host::Header& header, std::int3
   process.called = process.last_kind < static_cast<std::uint32_t>(operations);
   process.last_context = found->last.context.load(std::memory_order_relaxed);
   process.last_sequence = found->last.sequence.load(std::memory_order_relaxed);
+  process.last = {process.last_sequence,
+                  found->last.signature.load(std::memory_order_relaxed),
+                  found->last.call.load(std::memory_order_relaxed),
+                  found->last.count.load(std::memory_order_relaxed),
+                  found->last.algorithm.load(std::memory_order_relaxed),
+                  found->last.site.load(std::memory_order_relaxed)};
+  if (static_cast<std::uint8_t>(process.last.call) != process.last_kind)  // half written, or of another call
+    process.last = {process.last_sequence, 0, process.last_kind, 0, -1, 0, {}, false};
+  process.mpi = read_inside(found->last.inside);
   read_waits(source, place + offsetof(host::Process, waits), ranks, process);
   return process;
 }

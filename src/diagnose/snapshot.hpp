@@ -26,7 +26,7 @@ struct Called {
   std::int32_t algorithm = -1;
   std::uint64_t site = 0;
   base::Label label{};   ///< The name of a user's plan.
-  bool recorded = true;  ///< False: known from its wait alone, or from its last call; then it has no signature.
+  bool recorded = true;  ///< False: known from its wait alone; then it has no signature.
 
   Kind kind() const { return static_cast<Kind>(static_cast<std::uint8_t>(call)); }
   std::string name() const { return base::name(kind(), label); }
@@ -51,6 +51,14 @@ struct Group {
   std::uint64_t sequence = 0;
 };
 
+/// The function of its MPI that a rank is in.
+struct InMpi {
+  std::uint64_t call = 0;  ///< Counts them; odd while it is in one.
+  std::uint64_t site = 0;
+  std::int32_t peer = -1, tag = -1;  ///< Negative: any, or none.
+  std::string name;
+};
+
 struct Process {
   host::Life life = host::Life::absent;
   std::int32_t pid = 0;  ///< As it sees itself.
@@ -58,9 +66,11 @@ struct Process {
   bool called = false;
   std::uint32_t last_kind = 0;
   std::uint64_t last_context = 0, last_sequence = 0;
+  Called last;  ///< The same, where its group has no board on its host.
   std::uint64_t told_at = 0, waited_at = 0;
   std::uint32_t in_flight = 0;
   std::vector<host::Wait> waits;
+  InMpi mpi;
 };
 
 struct Snapshot {

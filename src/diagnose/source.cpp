@@ -98,6 +98,16 @@ host::Holder Window::holder(Rank place) const {
   return found;
 }
 
+std::optional<host::SystemCall> Window::system_call(Rank place) const {
+  std::istringstream said(text("system/" + std::to_string(place)));
+  host::SystemCall call;
+  if (!(said >> call.number)) refuse("system");
+  if (call.number < 0) return std::nullopt;
+  if (!(said >> call.descriptor) || call.descriptor < -1) refuse("system");
+  std::getline(said >> std::ws, call.file);
+  return call;
+}
+
 std::string Window::host() const {
   std::string name = text("host").substr(0, launch::longest_host);
   std::ranges::replace_if(

@@ -5,6 +5,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string>
 #include <vector>
@@ -12,6 +13,7 @@
 #include "base/descriptor.hpp"
 #include "host/holder.hpp"
 #include "host/segment.hpp"
+#include "host/system_call.hpp"
 #include "launch/conversation.hpp"
 
 namespace tutti::diagnose {
@@ -28,6 +30,8 @@ class Source {
   /// By the host's monotonic clock.
   virtual std::uint64_t now() const = 0;
   virtual host::Holder holder(Rank place) const = 0;
+  /// What the process sleeps for, where that can be told.
+  virtual std::optional<host::SystemCall> system_call(Rank place) const = 0;
 };
 
 /// Of this host.
@@ -40,6 +44,9 @@ class File final : public Source {
   host::Offset data_from(host::Offset offset) const override;
   std::uint64_t now() const override;
   host::Holder holder(Rank place) const override { return host::holder_of(descriptor_, place); }
+  std::optional<host::SystemCall> system_call(Rank place) const override {
+    return host::system_call_of(holder(place).pid);
+  }
 
  private:
   int descriptor_;
@@ -56,6 +63,7 @@ class Window final : public Source {
   host::Offset data_from(host::Offset offset) const override { return number("data/" + std::to_string(offset)); }
   std::uint64_t now() const override { return number("now"); }
   host::Holder holder(Rank place) const override;
+  std::optional<host::SystemCall> system_call(Rank place) const override;
   /// The host's name.
   std::string host() const;
   /// As launch::Window has it.

@@ -352,7 +352,15 @@ void Channel::write_record(const Operation& operation) {
   last.context.store(who_.context, std::memory_order_relaxed);  // relaxed: an obituary, read when this rank is dead
   last.sequence.store(operation.sequence(), std::memory_order_relaxed);
   last.kind.store(static_cast<std::uint32_t>(says.kind), std::memory_order_relaxed);
-  if (!board_) return;
+  const auto site = reinterpret_cast<std::uint64_t>(operation.site_);
+  if (!board_) {  // relaxed: whoever looks from outside looks twice
+    last.signature.store(operation.bound().signature, std::memory_order_relaxed);
+    last.algorithm.store(says.algorithm, std::memory_order_relaxed);
+    last.call.store(operation.bound().call_word, std::memory_order_relaxed);
+    last.count.store(says.count, std::memory_order_relaxed);
+    last.site.store(site, std::memory_order_relaxed);
+    return;
+  }
   host::Record& record = board_.record(row(), operation.sequence());
   // Release fence after: whoever sees a field of the new record in entry_of sees that the old one is void.
   record.sequence.store(0, std::memory_order_relaxed);
@@ -364,7 +372,7 @@ void Channel::write_record(const Operation& operation) {
   record.algorithm.store(says.algorithm, std::memory_order_relaxed);
   if (says.kind == Kind::plan)
     for (std::size_t i = 0; i < says.label.size(); ++i) record.label[i].store(says.label[i], std::memory_order_relaxed);
-  record.site.store(reinterpret_cast<std::uint64_t>(operation.site_), std::memory_order_relaxed);
+  record.site.store(site, std::memory_order_relaxed);
   // Release: pairs with the acquire in entry_of.
   record.sequence.store(operation.sequence() + 1, std::memory_order_release);
 }

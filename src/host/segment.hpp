@@ -11,6 +11,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "host/inside.hpp"
 #include "host/waits.hpp"
 #include "tutti/types.hpp"
 
@@ -53,6 +54,13 @@ struct alignas(line) Process {
     std::atomic<std::uint64_t> sequence;
     std::atomic<std::uint32_t> kind;     ///< collectives::Kind, or none = 0xffffffff
     std::atomic<std::uint32_t> running;  ///< 1 between start and completion
+    // As a Record of the board says it, in a group that has none on this host.
+    std::atomic<std::uint32_t> signature;
+    std::atomic<std::int32_t> algorithm;
+    std::atomic<std::uint64_t> call;
+    std::atomic<std::int64_t> count;
+    std::atomic<std::uint64_t> site;
+    Inside inside;
   } last;
   // Line 4: its stretch on a core since it last waited, so that others can tell who keeps theirs; see company.hpp.
   struct alignas(line) Stretch {

@@ -31,7 +31,8 @@ std::string network_name() {
 }
 
 std::string text_of(const Directory& directory) {
-  std::string text = to_hex(directory.secret) + " " + std::to_string(directory.host) + " " + directory.name + "\n";
+  std::string text = to_hex(directory.secret) + " " + std::to_string(directory.host) + " " + directory.name +
+                     (directory.by_places ? " by places" : "") + "\n";
   for (std::size_t rank = 0; rank < directory.hosts.size(); ++rank)
     text += std::to_string(directory.hosts[rank]) + " " + directory.windows[rank] + "\n";
   return text;
@@ -45,6 +46,7 @@ std::optional<Directory> read_directory(std::string_view text) {
   const std::optional<Secret> known = from_hex(secret);
   if (!known) return std::nullopt;
   directory.secret = *known;
+  directory.by_places = line == " by places";
   while (std::getline(lines, line)) {
     std::istringstream words(line);
     Rank host = -1;

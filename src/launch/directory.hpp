@@ -19,6 +19,8 @@ struct Directory {
   std::string name;                  ///< and how it calls itself.
   std::vector<Rank> hosts;           ///< Of each rank of the job.
   std::vector<std::string> windows;  ///< Where each rank's can be called: "tcp:10.77.0.1:4711 tcp:[fd77::1]:4711".
+  /// In its host's memory a rank is called by its place there, also where others wait for it.
+  bool by_places = false;
 
   /// The ranks of a host, in the order of their places in its memory.
   std::vector<Rank> ranks_on(Rank host) const;

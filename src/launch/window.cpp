@@ -14,6 +14,7 @@
 
 #include "base/clock.hpp"
 #include "host/holder.hpp"
+#include "host/system_call.hpp"
 #include "launch/directory.hpp"
 #include "launch/system.hpp"
 #include "transport/tcp/socket.hpp"
@@ -171,6 +172,7 @@ std::string Window::answer_to(std::string_view question) const {
     return std::to_string(data < 0 ? segment_->capacity() : static_cast<std::uint64_t>(data));
   }
   if (is("holder", 2)) return holder(place());
+  if (is("system", 2)) return system_call(place());
   if (is("maps", 2)) return maps(place());
   throw Error(Cause::system, "nobody here knows what \"" + std::string(question) + "\" asks for");
 }
@@ -200,6 +202,11 @@ std::string Window::holder(Rank place) const {
   const host::Holder found = holder_of(place);
   if (!found.alive) return "0";
   return "1 " + std::to_string(found.pid) + " " + (found.state == '\0' ? '?' : found.state);
+}
+
+std::string Window::system_call(Rank place) const {
+  const auto call = host::system_call_of(holder_of(place).pid);
+  return call ? std::to_string(call->number) + " " + std::to_string(call->descriptor) + " " + call->file : "-1";
 }
 
 std::string Window::maps(Rank place) const {

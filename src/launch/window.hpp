@@ -11,6 +11,7 @@
 //     memory/OFFSET/SIZE     that part of it
 //     data/OFFSET            the first offset from there on where anything was ever written
 //     holder/PLACE           "1 PID STATE" of the process in that place; "0" where there is none
+//     system/PLACE           "NUMBER DESCRIPTOR FILE" of the system call that it is in; "-1" when that cannot be told
 //     maps/PLACE             of /proc/PID/maps, the lines of files that are run
 #pragma once
 
@@ -59,6 +60,7 @@ class Window final : AtFork {
   std::string answer_to(std::string_view question) const;
   std::string memory(host::Offset offset, std::size_t size) const;
   std::string holder(Rank place) const;
+  std::string system_call(Rank place) const;
   std::string maps(Rank place) const;
   host::Holder holder_of(Rank place) const;
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// hang CASE: a program that hangs, each case in its own way.
+// hang CASE: a program that hangs, in ways that are not among the twelve of sick/sick.cpp.
 #include <unistd.h>
 
 #include <atomic>
@@ -20,10 +20,6 @@ std::vector<double> in(3, 1.0), out(3);
 // The callers' names are what the test looks for: they must stay functions, and their calls must not be their last act.
 std::atomic<int> calls{0};
 
-[[gnu::noinline]] void first_step(const Group& group) {
-  group.bcast(out, 0);
-  ++calls;
-}
 [[gnu::noinline]] void second_step(const Group& group) {
   group.allreduce(in, out, tutti::sum);
   ++calls;
@@ -44,12 +40,6 @@ void run_on() {
   for (;;) ++calls;
 }
 
-void missing(const Group& world) {
-  first_step(world);
-  if (world.rank() != 2) second_step(world);
-  run_on();
-}
-
 [[gnu::noinline]] void halo(const Group& group) {
   tutti::PlanBuilder plan("halo", group.rank(), group.size(), {.in = 3, .out = 3});
   plan.send((group.rank() + 1) % group.size(), plan.in());
@@ -63,15 +53,6 @@ void plan(const Group& world) {
   sleep_on();
 }
 
-void mismatch(const Group& world) {
-  try {
-    world.rank() == 1 ? first_step(world) : second_step(world);
-    world.barrier();
-  } catch (const tutti::Error&) {
-    sleep_on();
-  }
-}
-
 void calls_on(const Group& world) {
   try {
     for (;;) second_step(world);
@@ -80,27 +61,12 @@ void calls_on(const Group& world) {
   }
 }
 
-void no_sender(const Group& world) {
-  if (world.rank() == 0) get(world, 1, 7);
-  if (world.rank() == 2) second_step(world);
-  sleep_on();
-}
-
 void no_receiver(const Group& world) {
   if (world.rank() == 0) put(world, 1);
   sleep_on();
 }
 
 void both_receive(const Group& world) { get(world, 1 - world.rank(), 7 + static_cast<std::uint32_t>(world.rank())); }
-
-/// Ranks 0 and 1 are in two groups, and begin with different ones; rank 2 waits behind them.
-void two_groups(const Group& world) {
-  const std::vector<tutti::Rank> pair{0, 1};
-  const Group all = world.dup(), two = world.subgroup(pair);
-  if (world.rank() == 0) two.barrier();
-  all.barrier();
-  if (world.rank() == 1) two.barrier();
-}
 
 void unfinished(const Group& world) {
   static std::vector<double> much(1 << 18), sum(1 << 18);
@@ -113,16 +79,9 @@ void unfinished(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> cases{
-      {"missing", missing},
-      {"mismatch", mismatch},
-      {"calls", calls_on},
-      {"plan", plan},
-      {"no_sender", no_sender},
-      {"no_receiver", no_receiver},
-      {"both_receive", both_receive},
-      {"two_groups", two_groups},
-      {"unfinished", unfinished},
-      {"sleep", [](const Group&) { sleep_on(); }},
+      {"calls", calls_on},          {"plan", plan},
+      {"no_receiver", no_receiver}, {"both_receive", both_receive},
+      {"unfinished", unfinished},   {"sleep", [](const Group&) { sleep_on(); }},
   };
   if (count != 2) return 2;
   const char* const rank = std::getenv("TUTTI_RANK");

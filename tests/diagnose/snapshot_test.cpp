@@ -171,6 +171,50 @@ TEST_F(Snapshots, ReadsWhoBrokeAGroup) {
   EXPECT_FALSE(read().groups[0].broken);
 }
 
+TEST_F(Snapshots, HoldsTheFunctionOfTheMpiThatARankIsIn) {
+  host::Inside& inside = segment_->process(1).last.inside;
+  const auto name = host::Inside::name_of("MPI_Recv");
+  int place = 0;
+  ASSERT_TRUE(inside.enter(name, &place, 3, 9));
+  EXPECT_FALSE(inside.enter(host::Inside::name_of("MPI_Send"), nullptr, 0, 0));  // what it calls inside is its own
+  const InMpi mpi = read().processes[1].mpi;
+  EXPECT_EQ(mpi.name, "MPI_Recv");
+  EXPECT_EQ(mpi.site, reinterpret_cast<std::uint64_t>(&place));
+  EXPECT_EQ(mpi.peer, 3);
+  EXPECT_EQ(mpi.tag, 9);
+  EXPECT_EQ(mpi.call % 2, 1U);
+  inside.leave();
+  EXPECT_EQ(read().processes[1].mpi.call, mpi.call + 1);
+  const std::string longest(40, 'x');
+  ASSERT_TRUE(inside.enter(host::Inside::name_of(longest), nullptr, -1, -1));
+  EXPECT_EQ(read().processes[1].mpi.name, longest.substr(0, sizeof(host::Inside::Name)));
+}
+
+/// What a rank called in a group that has no board on its host.
+TEST_F(Snapshots, HoldsTheLastCallOfARankThatIsAlone) {
+  host::Process::Last& last = segment_->process(1).last;
+  last.sequence.store(7);
+  last.kind.store(static_cast<std::uint32_t>(Kind::bcast));
+  last.call.store(static_cast<std::uint64_t>(Kind::bcast) | std::uint64_t{2} << 32);
+  last.count.store(5);
+  EXPECT_TRUE(read().processes[1].last.recorded);
+  EXPECT_EQ(read().processes[1].last.sequence, 7U);
+  EXPECT_EQ(read().processes[1].last.count, 5);
+  last.kind.store(static_cast<std::uint32_t>(Kind::barrier));
+  EXPECT_FALSE(read().processes[1].last.recorded);
+  EXPECT_EQ(read().processes[1].last.kind(), Kind::barrier);
+}
+
+TEST(Calls, SayInWhatTheyDiffer) {
+  constexpr std::uint64_t bcast = static_cast<std::uint64_t>(Kind::bcast);
+  using Words = std::vector<std::string>;
+  EXPECT_EQ(base::differences(bcast, 3, bcast, 3), Words());
+  EXPECT_EQ(base::differences(bcast, 3, static_cast<std::uint64_t>(Kind::barrier) | 5 << 8, 4), Words({"collective"}));
+  EXPECT_EQ(base::differences(bcast, 3, bcast | 1 << 8, 3), Words({"type"}));
+  EXPECT_EQ(base::differences(bcast, 3, bcast | 1 << 16, 3), Words({"operation"}));
+  EXPECT_EQ(base::differences(bcast, 3, bcast | std::uint64_t{1} << 32, 4), Words({"root", "count"}));
+}
+
 TEST_F(Snapshots, WritesNothing) {
   const auto life = segment_->process(0).life.load();
   const host::Offset next = segment_->header().heap_next.load();

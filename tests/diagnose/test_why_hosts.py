@@ -67,23 +67,15 @@ def make_sick():
             job.__exit__()
 
 
-SECOND = r"second_step\([^\n]*"
-
-
 @pytest.mark.parametrize(
     ("how", "places", "said"),
     [
-        ("missing", PAIRS, rf"rank 2 \(pid \d+ on h2\) has not called allreduce #2 of group world; [^\n]*{SECOND}runs"),
-        ("missing", ALONE, rf"rank 2 \(pid \d+ on h3\) has not called allreduce #2 of group world; [^\n]*{SECOND}runs"),
-        ("mismatch", PAIRS, r"rank 1 \(pid \d+ on h1\) called bcast\(3 x float64[^\n]* mismatch at #1 of group world"),
         ("plan", PAIRS, r"rank 1 \(pid \d+ on h1\) has not called plan halo #1 of group world"),
-        ("no_sender", ALONE, r"rank 1 \(pid \d+ on h2\) has not sent a message with tag 7 in group world to rank 0"),
         ("no_receiver", ALONE, r"rank 1 \(pid \d+ on h2\) has not received a message with tag 5 [^\n]* from rank 0"),
-        ("two_groups", ALONE, r"deadlock: rank 0 \(pid \d+ on h1\) waits for rank 1 in barrier[^\n]* #\d+ of group"),
         ("unfinished", ALONE, r"rank 1 \(pid \d+ on h2\) has started allreduce #1 of group world, but does not wait"),
     ],
 )
-def test_sick_programs(sick, how, places, said):
+def test_hangs(sick, how, places, said):
     job = sick(how, places)
     text = job.says(said)
     assert f"{len(places)} ranks on 4 hosts" in text
@@ -95,28 +87,6 @@ def test_sick_programs(sick, how, places, said):
         if hosts == [f"h{place}" for place in places]:
             break
         assert time.monotonic() < end, hosts
-    begin = time.monotonic()
-    job.why()
-    print(f"answered in {time.monotonic() - begin:.2f} s")
-
-
-@pytest.mark.parametrize("places", [PAIRS, ALONE], ids=["two on each host", "alone"])
-def test_a_rank_that_is_stopped(sick, places):
-    job = sick("calls", places)
-    job.says("the job goes on: ")
-    job.signal(2, signal.SIGSTOP)
-    job.says(r"\nrank 2 \([^)]*\) is stopped \(kill -CONT lets it go on\)[^\n]*; [^\n]* for it ")
-    for pid in job.lab.processes(places[2]):
-        os.kill(pid, signal.SIGCONT)
-    job.says("the job goes on: ")
-
-
-def test_a_rank_that_is_dead(sick):
-    job = sick("calls", PAIRS)
-    job.says("the job goes on: ")
-    job.signal(5, signal.SIGKILL)
-    job.says(r"\ngroup world is broken: rank 5 [^\n]*was lost")
-    job.says(r"\nrank 5 \(on h3\) is dead; ")
 
 
 def test_hosts_that_do_not_answer(sick):

@@ -74,30 +74,16 @@ class Hang {
   Answer last_;
 };
 
-TEST(Why, NamesTheRankThatIsMissing) {
-  Hang hang(4, "missing");
-  ASSERT_TRUE(
-      hang.says("\nrank 2 \\(pid [0-9]+\\) has not called allreduce #2 of group world; ranks 0, 1, 3 wait for it "
-                "\\([0-9.]+ s\\) at diagnose_hang: [^;\n]*second_step[^\n]*\\+0x[0-9a-f]+\\. It runs outside Tutti"
-                "[^\n]* Its last call there was bcast #1 at diagnose_hang: [^\n]*first_step[^\n]*\\+0x[0-9a-f]+\\.\n"));
-  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +running +last: bcast #1 of group world"));
-  EXPECT_TRUE(hang.said("\n3 +[0-9]+ +waiting +allreduce #2 of group world, for rank 2 "));
-  EXPECT_TRUE(
-      hang.said("\ngroup world: ranks 0-3\n  last called allreduce #2: ranks 0, 1, 3\n  last called bcast #1: rank 2"));
-  // Whoever of the job is named, and however, it is the same job.
-  for (const int rank : {0, 2}) EXPECT_EQ(why(hang.pid_of(rank)).output.substr(0, 21), hang.output().substr(0, 21));
-  EXPECT_EQ(why(hang.number()).output.substr(0, 21), hang.output().substr(0, 21));
-  EXPECT_EQ(why("unix:@tutti-" + hang.number()).output.substr(0, 21), hang.output().substr(0, 21));
-}
-
-TEST(Why, NamesBothCallsThatDoNotMatch) {
-  Hang hang(3, "mismatch");
-  const std::string odd = " called bcast\\(3 x float64[^)]*\\) at [^\n]*first_step[^\n]*";
-  const std::string rest = " called allreduce\\(3 x float64, sum[^)]*\\) at [^\n]*second_step[^\n]*";
-  const std::string one = "rank [012] \\(pid [0-9]+\\)", end = ": mismatch at #1 of group world\\.";
-  // A rank that hears of the mismatch before its own call leaves one against one, and the lower rank is named first.
-  ASSERT_TRUE(hang.says("\n(rank 1 \\(pid [0-9]+\\)" + odd + ", (ranks 0, 2|" + one + ")" + rest + "|" + one + rest +
-                        ", rank 1 \\(pid [0-9]+\\)" + odd + ")" + end));
+/// Whoever of the job is named, and however, it is the same job.
+TEST(Why, KnowsAJobByAnyOfItsNames) {
+  Hang hang(4, "plan");
+  ASSERT_TRUE(hang.says("rank 1 [^\n]* has not called "));
+  const std::string start = hang.output().substr(0, 21);
+  for (const int rank : {0, 1}) EXPECT_EQ(why(hang.pid_of(rank)).output.substr(0, 21), start);
+  EXPECT_EQ(why(hang.number()).output.substr(0, 21), start);
+  EXPECT_EQ(why("unix:@tutti-" + hang.number()).output.substr(0, 21), start);
+  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +waiting +plan halo #1 of group world, for rank "));
+  EXPECT_TRUE(hang.said("\ngroup world: ranks 0-3\n"));
 }
 
 TEST(Why, CallsPlansOfUsersByTheirNames) {
@@ -109,20 +95,7 @@ TEST(Why, CallsPlansOfUsersByTheirNames) {
   EXPECT_NE(json.output.find("\"operation\": \"plan halo\""), std::string::npos) << json.output;
 }
 
-TEST(Why, SeesARankThatIsStopped) {
-  Hang hang(3, "calls");
-  ASSERT_TRUE(hang.says("\nthe job goes on: "));
-  const pid_t victim = hang.pid_of(1);
-  ASSERT_GT(victim, 0);
-  kill(victim, SIGSTOP);
-  ASSERT_TRUE(hang.says("\nrank 1 \\(pid " + std::to_string(victim) + "\\) is stopped \\(kill -CONT lets it go on\\)"));
-  EXPECT_TRUE(hang.says("; (ranks 0, 2 wait|rank [02] waits) for it "));
-  EXPECT_TRUE(hang.said("\n1 +[0-9]+ +stopped "));
-  EXPECT_EQ(why(victim).output.substr(0, 21), hang.output().substr(0, 21));
-  kill(victim, SIGCONT);
-  EXPECT_TRUE(hang.says("\nthe job goes on: "));
-}
-
+/// Ended by nobody yet: the launcher and another rank are stopped.
 TEST(Why, SeesARankThatIsDead) {
   Hang hang(3, "calls");
   ASSERT_TRUE(hang.says("\nthe job goes on: "));
@@ -146,14 +119,6 @@ TEST(Why, SeesARankThatHasNotComeYet) {
   EXPECT_TRUE(hang.says("\nrank 1 is not in the job yet: "));
 }
 
-TEST(Why, NamesPeerAndTagOfAMessageThatNobodySends) {
-  Hang hang(3, "no_sender");
-  ASSERT_TRUE(hang.says(
-      "\nrank 1 \\(pid [0-9]+\\) has not sent a message with tag 7 in group world to rank 0, which waits in "
-      "recv \\([0-9.]+ s\\) at diagnose_hang: [^\n]*get[^\n]*\\. Behind it waits rank 2\\. It sleeps outside"));
-  EXPECT_TRUE(hang.said("\nrank 1 \\(pid [0-9]+\\) has not called allreduce #1 of group world; rank 2 waits for it "));
-}
-
 TEST(Why, NamesPeerAndTagOfAMessageThatNobodyReceives) {
   Hang hang(2, "no_receiver");
   ASSERT_TRUE(
@@ -166,14 +131,6 @@ TEST(Why, FindsTwoThatReceiveFromEachOther) {
   ASSERT_TRUE(hang.says(
       "\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in recv with tag 7 in group world at [^\n;]*get[^\n;]*"
       "; rank 1 \\(pid [0-9]+\\) waits for rank 0 in recv with tag 8 in group world at "));
-}
-
-TEST(Why, FindsACircleThroughTwoGroups) {
-  Hang hang(3, "two_groups");
-  ASSERT_TRUE(hang.says(
-      "\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in barrier #0 of group world/1\\.0[^;\n]*; "
-      "rank 1 \\(pid [0-9]+\\) waits for rank 0 in barrier #0 of group world/0\\.0[^;\n]*; behind them: rank 2"));
-  EXPECT_TRUE(hang.said("\ngroup world/1\\.0: ranks 0, 1\n"));
 }
 
 TEST(Why, SeesARankThatDoesNotFinishWhatItStarted) {
@@ -189,9 +146,9 @@ TEST(Why, SeesThatNobodyWaits) {
 }
 
 TEST(Why, ListsTheJobs) {
-  Hang one(2, "sleep"), two(3, "missing");
+  Hang one(2, "sleep"), two(3, "unfinished");
   ASSERT_TRUE(one.says("nobody waits"));
-  ASSERT_TRUE(two.says("has not called"));
+  ASSERT_TRUE(two.says("has started"));
   const Answer list = why("");
   EXPECT_EQ(list.status, 0);
   EXPECT_TRUE(

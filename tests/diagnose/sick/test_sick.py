@@ -1,0 +1,177 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Sick programs: `tutti why` names rank, call and reason in each, on one host and over hosts, and the job goes on
+afterwards as if nobody had asked."""
+
+import dataclasses
+import pathlib
+import re
+import sys
+
+import pytest
+
+HERE = pathlib.Path(__file__).resolve().parent
+sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lab"), str(HERE.parents[1] / "mpi")]
+
+import jobs  # noqa: E402 - found above
+from lab import Lab  # noqa: E402
+
+SECONDS = 20  # an answer takes less than two where nobody else uses the machine
+
+FIRST, SECOND, GET = (rf"{name}[^\n;]*?\+0x[0-9a-f]+" for name in ("first_step", "second_step", "get"))
+AGE = r"\(\d+\.\d s\)"
+# Over hosts a rank may wait for one that waits itself: JSON has them all.
+WAIT = rf"(rank|ranks) [0-3, -]+ waits? for it {AGE} at [^\n;]*{SECOND}(, (rank|ranks) [0-3, -]+ behind (it|them))?\."
+LATE = rf"{{rank}} has not called allreduce #\d+ of group world; {WAIT} "
+LAST = rf" Its last call there was bcast #\d+ at [^\n;]*{FIRST}\."
+SLEEPS = r"It sleeps outside Tutti: in clock_nanosleep, for time to pass\."
+READS = r"It sleeps outside Tutti: in read of {file} \(descriptor \d+\)\."
+RUNS = r"It runs outside Tutti: in the program's own code\."
+STOPPED = rf"is stopped \(kill -CONT lets it go on\), and has not called allreduce #2 of group world; {WAIT}"
+BOTH = (
+    r"{rank} called %s at [^\n;]*%s, ranks 0, 1, 3 called %s at [^\n;]*%s: mismatch at #\d+ of group world, in the %s\."
+)
+
+
+@dataclasses.dataclass(frozen=True)
+class Case:
+    """What is said of it: an expression, in which {rank} is rank 2 with its process."""
+
+    kind: str
+    says: str
+    blames: tuple = (jobs.SICK,)
+    waiting: tuple = (0, 1, 3)
+    function: str = "second_step"  # that somebody waits in, or has called
+    sums: bool = True  # the ranks have the right sum in the end
+    ends: bool = True
+
+
+CASES = {
+    "mismatch": Case(
+        "mismatch",
+        BOTH
+        % (r"bcast\(3 x float64, root 0[^)]*\)", FIRST, r"allreduce\(3 x float64, sum[^)]*\)", SECOND, "collective"),
+        waiting=(),
+        sums=False,
+    ),
+    "missing": Case("missing", LATE + r"It sleeps outside Tutti: in pause, for a signal\." + LAST, ends=False),
+    "late": Case("missing", LATE + SLEEPS + LAST),
+    "dead": Case(
+        "dead",
+        r"rank 2( \(on h\d\))? is dead; nobody waits for it yet\. Its last call was bcast #1 of group world\.",
+        waiting=(),
+        sums=False,
+    ),
+    "stopped": Case("stopped", "{rank} " + STOPPED + LAST),
+    "groups": Case(
+        "deadlock",
+        rf"deadlock: {{rank}} waits for rank 3 in allreduce #0 of group [^\n;]*{SECOND}; "
+        rf"rank 3 \([^)]*\) waits for rank 2 in allreduce #0 of group [^\n;]*{SECOND}; behind them: ranks 0, 1\.",
+        blames=(2, 3),
+        waiting=(0, 1),
+        ends=False,
+    ),
+    "recv": Case(
+        "message",
+        rf"rank 1 \([^)]*\) has not sent a message with tag 7 in group world to rank 2, which waits in recv {AGE} "
+        rf"at [^\n;]*{GET}\. Behind it waits? ranks? [03, ]+\. " + SLEEPS,
+        blames=(1,),
+        waiting=(2, 0, 3),
+        function="get",
+    ),
+    "io": Case("missing", LATE + READS + LAST),
+    "root": Case(
+        "mismatch",
+        BOTH % (r"bcast\(3 x float64, root 1[^)]*\)", FIRST, r"bcast\(3 x float64, root 0[^)]*\)", FIRST, "root"),
+        waiting=(),
+        function="first_step",
+        sums=False,
+    ),
+    "count": Case(
+        "mismatch",
+        BOTH % (r"allreduce\(4 x float64[^)]*\)", SECOND, r"allreduce\(3 x float64[^)]*\)", SECOND, "count"),
+        waiting=(),
+        sums=False,
+    ),
+    "loop": Case("missing", LATE + RUNS + LAST),
+}
+
+
+# Of a rank that was alone on its host, and answers no more, only that host's kernel tells. Others of such ranks may
+# have gone on by the time that a mismatch is found, and are in another call.
+OF_ALONE = {
+    "dead": Case(
+        "ended", r"rank 2 \(on 10\.77\.0\.3\) is not there any more; nobody waits for it yet\.", waiting=(), sums=False
+    ),
+    "stopped": Case("stopped", r"rank 2 \(on 10\.77\.0\.3\) " + STOPPED),
+    "root": Case(
+        "mismatch",
+        rf"{{rank}} called bcast\(3 x float64, root 1[^)]*\) at [^\n;]*{FIRST}, rank 3 \([^)]*\) called "
+        rf"bcast\(3 x float64, root 0[^)]*\) at [^\n;]*{FIRST}: mismatch at #2 of group world, in the root\.",
+        waiting=(),
+        function="first_step",
+        ends=False,
+    ),
+    "recv": dataclasses.replace(CASES["recv"], waiting=(2, 3)),
+}
+
+
+def check(patient, case, places=None):
+    """What it is said to suffer from, and that it gets well."""
+    host = f" on h{places[jobs.SICK]}" if places else ""
+    words = {"{rank}": rf"rank 2 \(pid {patient.pids()[jobs.SICK]}{host}\)", "{file}": re.escape(str(patient.file))}
+    expression = case.says
+    for name, word in words.items():
+        expression = expression.replace(name, word)
+    answer = patient.says(expression)
+    print(f"{patient.case}: answered in {answer.seconds:.2f} s")
+    assert answer.seconds < SECONDS
+    assert answer.finding["kind"] == case.kind
+    assert sorted(answer.finding["ranks"]) == sorted(case.blames)
+    assert sorted(answer.finding["waiting"]) == sorted(case.waiting)
+    sites = [call["site"] for rank in answer.json["ranks"] for call in (*rank["waits"], rank["last"]) if call]
+    assert any(case.function in site for site in sites), answer.json["ranks"]
+    patient.get_well()
+    if case.ends:
+        assert set(patient.end()) == {0}, patient.printed()
+        assert patient.printed().count(": total 10\n") == (jobs.RANKS if case.sums else 0), patient.printed()
+        assert "nothing was found" not in patient.printed()
+    return answer
+
+
+@pytest.fixture(scope="module", name="here")
+def start_here(tmp_path_factory):
+    folder = tmp_path_factory.mktemp("here")
+    all_jobs = {case: jobs.OnThisHost(folder / case, case) for case in CASES}
+    yield all_jobs
+    for job in all_jobs.values():
+        job.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+def test_on_one_host(here, case):
+    check(here[case], CASES[case])
+
+
+PLACES = {"two on each host": [1, 1, 2, 2], "alone": [1, 2, 3, 4]}
+
+
+@pytest.fixture(scope="module", name="there")
+def start_there(tmp_path_factory):
+    with Lab(hosts=4) as lab:
+        folder = tmp_path_factory.mktemp("there")
+        names = [(how, case) for how in PLACES for case in CASES]
+        all_jobs = {
+            (how, case): jobs.OverHosts(folder / how.replace(" ", "-") / case, case, lab, PLACES[how], 29500 + port)
+            for port, (how, case) in enumerate(names)
+        }
+        yield all_jobs
+        for job in all_jobs.values():
+            job.close()
+
+
+@pytest.mark.parametrize("case", CASES)
+@pytest.mark.parametrize("how", PLACES)
+def test_over_hosts(there, how, case):
+    wanted = OF_ALONE.get(case, CASES[case]) if how == "alone" else CASES[case]
+    answer = check(there[how, case], wanted, PLACES[how])
+    assert f"4 ranks on {len(set(PLACES[how]))} hosts" in answer.text
