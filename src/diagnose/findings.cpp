@@ -100,7 +100,7 @@ std::string Writer::in_mpi(const Ranks& ranks) const {
       return first && other && same(*other);
     });
   };
-  if (!all([&](const InMpi& other) { return other.name == first->name && other.site == first->site; })) return {};
+  if (!all([&](const InMpi& other) { return other.name == first->name; })) return {};
   const bool alike = all([&](const InMpi& other) { return other.peer == first->peer && other.tag == first->tag; });
   return "in " + (alike ? describe(*first) : first->name) + at(*ranks.begin(), first->site);
 }
@@ -277,12 +277,12 @@ void Writer::idle(State state, const char* kind, const std::string& text) {
 
 /// Ranks that wait for each other in their MPI, which alone knows why.
 void Writer::mpi() {
-  std::map<std::pair<std::string, std::uint64_t>, Ranks> calls;
+  std::map<std::pair<std::string, std::string>, Ranks> calls;  // by name and place: addresses differ between ranks
   std::map<State, Ranks> others;
   for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank) {
     const Seat& seat = situation_.seat(rank);
     if (seat.mpi)
-      calls[{seat.mpi->name, seat.mpi->site}].insert(rank);
+      calls[{seat.mpi->name, at(rank, seat.mpi->site)}].insert(rank);
     else if (seat.state == State::running || seat.state == State::sleeping)
       others[seat.state].insert(rank);
   }

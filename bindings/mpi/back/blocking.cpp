@@ -5,6 +5,7 @@
 
 #include "communicators.hpp"
 #include "helper.hpp"
+#include "inside.hpp"
 #include "requests.hpp"
 
 namespace tutti::mpi::blocking {
@@ -25,7 +26,9 @@ struct Guarded;
 
 template <class... Arguments, int (*Own::*member)(Arguments...)>
 struct Guarded<member> {
+  inline static FunctionName name{};
   static int call(Arguments... arguments) noexcept {
+    const Inside inside(name, __builtin_return_address(0));
     if (resting()) return (own.*member)(arguments...);
     return with_helper([&] { return (own.*member)(arguments...); });
   }
@@ -40,8 +43,10 @@ struct Guarded<member> {
 }  // namespace
 
 void find(Finder find) {
-#define BLOCKING(name, fortran) own.name = reinterpret_cast<decltype(own.name)>(find("MPI_" #name));
-#define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
+#define BLOCKING(function, fortran)                                                \
+  own.function = reinterpret_cast<decltype(own.function)>(find("MPI_" #function)); \
+  Guarded<& Own::function>::name = host::Inside::name_of("MPI_" #function);
+#define CONSTRUCTOR(function, fortran) BLOCKING(function, fortran)
 #include "blocking.def"
 #undef CONSTRUCTOR
 #undef BLOCKING

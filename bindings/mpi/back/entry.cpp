@@ -12,6 +12,7 @@
 #include "fortran.hpp"
 #include "fortran_arguments.hpp"
 #include "fortran_values.hpp"
+#include "inside.hpp"
 #include "life.hpp"
 #include "narrow.hpp"
 #include "real.hpp"
@@ -53,6 +54,12 @@ class Table {
 
   void put(const std::string& name, void* function) { functions_["MPI_" + name] = function; }
 
+  template <auto function>
+  void put_noted(const std::string& name) {
+    Noted<function>::name = host::Inside::name_of("MPI_" + name);
+    put(name, address(&Noted<function>::call));
+  }
+
   /// By Fortran's name, without prefix and ending. The other two are those of mpi_f08, and what Open MPI's mpi_f08
   /// calls.
   void put_fortran(const std::string& name, void* function) {
@@ -86,6 +93,7 @@ class Table {
  private:
   template <class Some>
   void find_forms(const std::string& name, const std::string& starting, const std::string& suffix) {
+    Some::name = host::Inside::name_of("MPI_" + name + suffix);
     Some::real_blocking = reinterpret_cast<decltype(Some::real_blocking)>(find_(("MPI_" + name + suffix).c_str()));
     Some::real_starting = reinterpret_cast<decltype(Some::real_starting)>(find_(("MPI_" + starting + suffix).c_str()));
     Some::real_preparing =
@@ -128,10 +136,10 @@ void add_others(Table& table) {
   table.put("Init_thread", address(&life::init_thread));
   table.put<&life::op_free>("Op_free");
   table.put<&life::type_free>("Type_free");
-  table.put("Wait", address(&Timed<&completion::wait>::call));
-  table.put("Waitall", address(&Timed<&completion::waitall>::call));
-  table.put("Waitany", address(&Timed<&completion::waitany>::call));
-  table.put("Waitsome", address(&Timed<&completion::waitsome>::call));
+  table.put_noted<&Timed<&completion::wait>::call>("Wait");
+  table.put_noted<&Timed<&completion::waitall>::call>("Waitall");
+  table.put_noted<&Timed<&completion::waitany>::call>("Waitany");
+  table.put_noted<&Timed<&completion::waitsome>::call>("Waitsome");
   table.put("Test", address(&Timed<&completion::test>::call));
   table.put("Testall", address(&Timed<&completion::testall>::call));
   table.put("Testany", address(&Timed<&completion::testany>::call));

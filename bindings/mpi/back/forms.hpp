@@ -8,6 +8,7 @@
 #include "communicators.hpp"
 #include "failure.hpp"
 #include "helper.hpp"
+#include "inside.hpp"
 #include "real.hpp"
 #include "requests.hpp"
 #include "turn.hpp"
@@ -28,8 +29,10 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   inline static Blocking* real_blocking = nullptr;
   inline static Starting* real_starting = nullptr;
   inline static Preparing* real_preparing = nullptr;
+  inline static FunctionName name{};  ///< Of the blocking one.
 
   static int blocking(Arguments... arguments, MPI_Comm comm) noexcept {
+    const Inside inside(name, __builtin_return_address(0));
     Communicator* with = prepared(comm);
     Turn turn(with, covered(with, arguments...), nature(with, Form::blocking, arguments...));
     try {

@@ -12,14 +12,17 @@
 #include "awaited.hpp"
 #include "base/log.hpp"
 #include "carrier.hpp"
+#include "inside.hpp"
 #include "job/assembly.hpp"
 #include "job/machine.hpp"
+#include "launch/directory.hpp"
 #include "launch/secret.hpp"
 #include "policy.hpp"
 #include "real.hpp"
 #include "report.hpp"
 #include "requests.hpp"
 #include "timing.hpp"
+#include "windows.hpp"
 
 namespace tutti::mpi {
 namespace {
@@ -72,21 +75,26 @@ void Host::poll() {
   report::visited(since(start));
 }
 
-/// All ranks record, or none.
-void Host::record() {
-  Ranks job(MPI_COMM_WORLD);
+/// The host of each rank of the job, numbered by their first ranks. Collective.
+static std::vector<Rank> hosts_of(Ranks& job, Ranks& here) {
   std::int64_t leader = job.rank();  // the first rank of this host
-  job::share(*here_, leader);
+  job::share(here, leader);
   std::vector<std::int64_t> leaders(static_cast<std::size_t>(job.size()));
   job::expect(job.all(leader, leaders), "allgather");
   std::map<std::int64_t, Rank> numbers;
   std::vector<Rank> hosts;
   for (const std::int64_t one : leaders)
     hosts.push_back(numbers.try_emplace(one, static_cast<Rank>(numbers.size())).first->second);
+  return hosts;
+}
+
+/// All ranks record, or none.
+void Host::record() {
+  Ranks job(MPI_COMM_WORLD);
   std::string why = "TUTTI_TRACE is set for some ranks and not for all";
   bool failed = false;
   try {
-    recording_ = job::Recording::wanted(job.rank(), hosts);
+    recording_ = job::Recording::wanted(job.rank(), hosts_);
   } catch (const Error& error) {
     why = error.what();
     failed = true;
@@ -125,6 +133,7 @@ void Host::share() {
   job::Process process;
   process.segment = segment_;
   process.rank = here_->rank();
+  if (here_->size() < job_size_) process.name = "host " + launch::network_name();
   process.board = job::shared_board(*here_, *segment_, process.name);
   process.cores = cores;
   process.algorithms = offer.algorithms;
@@ -134,6 +143,22 @@ void Host::share() {
   static Polling polling;
   member_ = job::make_process_world(process, {}, &polling);
   real.Comm_group(here_->comm(), &group_);
+}
+
+void Host::begin_notes() {
+  const bool several = here_->size() < job_size_;
+  try {
+    if (several && here_->size() == 1) {
+      segment_ = host::Segment::create(1, launch::random_job());
+      segment_->enter(0);
+    }
+  } catch (const Error& error) {
+    segment_ = nullptr;
+    base::log(std::string("tutti why does not see this rank: ") + error.what());
+  }
+  if (segment_ != nullptr) Inside::note_at(segment_->process(here_->rank()).last.inside);
+  Ranks job(MPI_COMM_WORLD);
+  if (several) window_ = open_window(job, hosts_, segment_, here_->rank());
 }
 
 void Host::connect() {
@@ -198,11 +223,14 @@ void Host::start() {
   const char* word = std::getenv("TUTTI_HOST");
   made->here_ = Ranks(MPI_COMM_WORLD).host_of(word == nullptr ? "" : word);
   if (made->here_ == nullptr) return;
-  made->job_size_ = Ranks(MPI_COMM_WORLD).size();
+  Ranks job(MPI_COMM_WORLD);
+  made->job_size_ = job.size();
+  made->hosts_ = hosts_of(job, *made->here_);
   made->record();
   made->share();
   if (made->member_ == nullptr && made->here_->rank() == 0 && made->here_->size() > 1)
     base::log("all collectives inside this host are the MPI's: " + made->why_);
+  made->begin_notes();
   made->connect();
   // A rank of a host that shares nothing still takes part when others make their groups.
   int mine = made->member_ == nullptr && made->apart_ == nullptr ? 0 : 1, any = 0;
@@ -218,13 +246,13 @@ void Host::finish() {
   Host* host = std::exchange(the_host, nullptr);
   awaited::end();
   if (host == nullptr) return;
+  Inside::note_nowhere();
   // Nobody leaves while another still waits for what this rank has published.
   real.Barrier(host->here_->comm());
   for (engine::Engine* engine : host->engines()) engine->leave();
-  if (host->member_ != nullptr) {
-    host->segment_->leave(host->here_->rank());
-    real.Group_free(&host->group_);
-  }
+  host->window_.reset();
+  if (host->segment_ != nullptr) host->segment_->leave(host->here_->rank());
+  if (host->member_ != nullptr) real.Group_free(&host->group_);
   if (host->carrier_ != nullptr) host->carrier_->close();
   if (host->world_ != MPI_GROUP_NULL) real.Group_free(&host->world_);
   host->here_.reset();

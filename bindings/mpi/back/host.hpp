@@ -11,6 +11,7 @@
 #include "host/waiting.hpp"
 #include "job/recording.hpp"
 #include "job/runtime.hpp"
+#include "launch/window.hpp"
 #include "ranks.hpp"
 
 namespace tutti::mpi {
@@ -50,13 +51,17 @@ class Host {
   /// All ranks of the job; nullptr where they have no group of Tutti's.
   job::Member* everybody() const;
   void share();
+  /// A rank that is alone on its host has memory, too, for those who look at it.
+  void begin_notes();
   void connect();
 
   std::unique_ptr<Ranks> here_;  ///< This host's.
   int job_size_ = 1;
+  std::vector<Rank> hosts_;  ///< Of each rank of the job.
   std::unique_ptr<job::Recording> recording_;
   MPI_Group group_ = MPI_GROUP_NULL;
-  std::shared_ptr<host::Segment> segment_;
+  std::shared_ptr<host::Segment> segment_;  ///< This host's; nullptr: it cannot be shared.
+  std::unique_ptr<launch::Window> window_;  ///< Where there are several hosts.
   std::shared_ptr<job::Member> member_;
   std::string why_;  ///< Why nothing is shared.
   MPI_Group world_ = MPI_GROUP_NULL;

@@ -8,6 +8,7 @@
 #include "fortran_arguments.hpp"
 #include "helper.hpp"
 #include "host.hpp"
+#include "inside.hpp"
 #include "requests.hpp"
 
 namespace tutti::mpi::blocking {
@@ -20,8 +21,10 @@ struct Send {
   using Starting = int(const void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
   inline static Blocking* own = nullptr;
   inline static Starting* own_start = nullptr;
+  inline static FunctionName name{};
 
   static int call(const void* buffer, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) noexcept {
+    const Inside inside(name, __builtin_return_address(0), Inside::peer(to, comm), tag);
     if (resting()) return own(buffer, count, type, to, tag, comm);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, tag, comm, &request);
@@ -35,9 +38,11 @@ struct Receive {
   using Starting = int(void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Request*);
   inline static Blocking* own = nullptr;
   inline static Starting* own_start = nullptr;
+  inline static FunctionName name{};
 
   static int call(void* buffer, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Status* status) noexcept {
+    const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), tag);
     if (resting()) return own(buffer, count, type, from, tag, comm, status);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, from, tag, comm, &request);
@@ -51,8 +56,10 @@ struct ReceiveMatched {
   using Starting = int(void*, N, MPI_Datatype, MPI_Message*, MPI_Request*);
   inline static Blocking* own = nullptr;
   inline static Starting* own_start = nullptr;
+  inline static FunctionName name{};
 
   static int call(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept {
+    const Inside inside(name, __builtin_return_address(0));
     if (resting()) return own(buffer, count, type, message, status);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, message, &request);
@@ -64,9 +71,11 @@ template <class N>
 struct Exchange {
   using Blocking = int(const void*, N, MPI_Datatype, int, int, void*, N, MPI_Datatype, int, int, MPI_Comm, MPI_Status*);
   inline static Blocking* own = nullptr;
+  inline static FunctionName name{};
 
   static int call(const void* out, N sends, MPI_Datatype send_type, int to, int send_tag, void* in, N receives,
                   MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm, MPI_Status* status) noexcept {
+    const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), receive_tag);
     if (resting())
       return own(out, sends, send_type, to, send_tag, in, receives, receive_type, from, receive_tag, comm, status);
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
@@ -85,9 +94,11 @@ struct ExchangeInPlace {
   using Starting = int(void*, N, MPI_Datatype, int, int, int, int, MPI_Comm, MPI_Request*);
   inline static Blocking* own = nullptr;
   inline static Starting* own_start = nullptr;  ///< Of MPI 4.
+  inline static FunctionName name{};
 
   static int call(void* buffer, N count, MPI_Datatype type, int to, int send_tag, int from, int receive_tag,
                   MPI_Comm comm, MPI_Status* status) noexcept {
+    const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), receive_tag);
     const auto itself = [&] { return own(buffer, count, type, to, send_tag, from, receive_tag, comm, status); };
     if (resting()) return itself();
     if (own_start == nullptr) return with_helper(itself);
@@ -97,10 +108,12 @@ struct ExchangeInPlace {
   }
 };
 
+const FunctionName probe_name = host::Inside::name_of("MPI_Probe"), mprobe_name = host::Inside::name_of("MPI_Mprobe");
 decltype(&PMPI_Probe) own_probe = nullptr;
 decltype(&PMPI_Mprobe) own_mprobe = nullptr;
 
 int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
+  const Inside inside(probe_name, __builtin_return_address(0), Inside::peer(from, comm), tag);
   if (resting()) return own_probe(from, tag, comm, status);
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
@@ -111,6 +124,7 @@ int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
 }
 
 int mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
+  const Inside inside(mprobe_name, __builtin_return_address(0), Inside::peer(from, comm), tag);
   if (resting()) return own_mprobe(from, tag, comm, message, status);
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
@@ -156,6 +170,7 @@ void look_up(Finder find, const std::string& name, Function*& function) {
 template <class Call>
 void find_pair(Finder find, const std::string& name, const std::string& starting, const char* suffix) {
   look_up(find, name + suffix, Call::own);
+  Call::name = host::Inside::name_of("MPI_" + name + suffix);
   look_up(find, starting + suffix, Call::own_start);
 }
 
@@ -169,6 +184,7 @@ void find_with(Finder find, const char* suffix) {
   find_pair<ReceiveMatched<N>>(find, "Mrecv", "Imrecv", suffix);
   find_pair<ExchangeInPlace<N>>(find, "Sendrecv_replace", "Isendrecv_replace", suffix);
   look_up(find, std::string("Sendrecv") + suffix, Exchange<N>::own);
+  Exchange<N>::name = host::Inside::name_of(std::string("MPI_Sendrecv") + suffix);
 }
 
 template <auto function>

@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Jobs of sick programs: on this host, and over the hosts of a lab. All can be asked the same."""
+"""Jobs of sick programs: on this host, over the hosts of a lab, under an MPI's launcher. All can be asked the same."""
 
 import dataclasses
 import json
@@ -106,6 +106,16 @@ class OnThisHost(Patient):
 
     def close(self):
         mpi_jobs.end(self.job)
+
+
+class UnderMpi(OnThisHost):
+    """With `hosts`, ranks are dealt to so many in turn, which this one plays."""
+
+    def __init__(self, folder, case, mpi, hosts=1):
+        program = mpi_jobs.compile_program(mpi, [pathlib.Path(__file__).parent / "mpi.c"])
+        dealt = [*mpi_jobs.ON_HOSTS, str(hosts)] if hosts > 1 else []
+        words = [*mpi.launch_words(RANKS), *dealt, str(program)]
+        super().__init__(folder, case, words, mpi_jobs.environment_of(mpi, "always"))
 
 
 class OverHosts(Patient):

@@ -138,8 +138,8 @@ int main(int words, char** arguments) {
   if (found == cases.end()) return 2;
   file = arguments[2];
   const Group world = tutti::world();
-  std::setvbuf(stdout, nullptr, _IOLBF, BUFSIZ);  // into a file, too
   std::printf("rank %d is %d\n", world.rank(), getpid());
+  std::fflush(stdout);  // into a file, too
   first_step(world);
   found->second(world);
   std::printf("rank %d: total %g\n", world.rank(), total);

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Sick programs: `tutti why` names rank, call and reason in each, on one host and over hosts, and the job goes on
-afterwards as if nobody had asked."""
+"""Twelve sick programs: `tutti why` names rank, call and reason in each, on one host, over hosts and under an MPI's
+launcher, and the job goes on afterwards as if nobody had asked."""
 
 import dataclasses
 import pathlib
@@ -13,6 +13,7 @@ HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lab"), str(HERE.parents[1] / "mpi")]
 
 import jobs  # noqa: E402 - found above
+import mpis  # noqa: E402
 from lab import Lab  # noqa: E402
 
 SECONDS = 20  # an answer takes less than two where nobody else uses the machine
@@ -21,14 +22,14 @@ FIRST, SECOND, GET = (rf"{name}[^\n;]*?\+0x[0-9a-f]+" for name in ("first_step",
 AGE = r"\(\d+\.\d s\)"
 # Over hosts a rank may wait for one that waits itself: JSON has them all.
 WAIT = rf"(rank|ranks) [0-3, -]+ waits? for it {AGE} at [^\n;]*{SECOND}(, (rank|ranks) [0-3, -]+ behind (it|them))?\."
-LATE = rf"{{rank}} has not called allreduce #\d+ of group world; {WAIT} "
+LATE = rf"{{rank}} has not called allreduce #\d+ of group \S+; {WAIT} "
 LAST = rf" Its last call there was bcast #\d+ at [^\n;]*{FIRST}\."
 SLEEPS = r"It sleeps outside Tutti: in clock_nanosleep, for time to pass\."
 READS = r"It sleeps outside Tutti: in read of {file} \(descriptor \d+\)\."
 RUNS = r"It runs outside Tutti: in the program's own code\."
 STOPPED = rf"is stopped \(kill -CONT lets it go on\), and has not called allreduce #2 of group world; {WAIT}"
 BOTH = (
-    r"{rank} called %s at [^\n;]*%s, ranks 0, 1, 3 called %s at [^\n;]*%s: mismatch at #\d+ of group world, in the %s\."
+    r"{rank} called %s at [^\n;]*%s, ranks 0, 1, 3 called %s at [^\n;]*%s: mismatch at #\d+ of group \S+, in the %s\."
 )
 
 
@@ -96,6 +97,8 @@ CASES = {
 }
 
 
+DIFFERENCES = {"mismatch": ["collective"], "root": ["root"], "count": ["count"]}
+
 # Of a rank that was alone on its host, and answers no more, only that host's kernel tells. Others of such ranks may
 # have gone on by the time that a mismatch is found, and are in another call.
 OF_ALONE = {
@@ -115,9 +118,9 @@ OF_ALONE = {
 }
 
 
-def check(patient, case, places=None):
-    """What it is said to suffer from, and that it gets well."""
-    host = f" on h{places[jobs.SICK]}" if places else ""
+def check(patient, case, host=""):
+    """What it is said to suffer from, and that it gets well. `host`: of rank 2, as it is named."""
+    host = host and f" on {host}"
     words = {"{rank}": rf"rank 2 \(pid {patient.pids()[jobs.SICK]}{host}\)", "{file}": re.escape(str(patient.file))}
     expression = case.says
     for name, word in words.items():
@@ -128,7 +131,9 @@ def check(patient, case, places=None):
     assert answer.finding["kind"] == case.kind
     assert sorted(answer.finding["ranks"]) == sorted(case.blames)
     assert sorted(answer.finding["waiting"]) == sorted(case.waiting)
-    sites = [call["site"] for rank in answer.json["ranks"] for call in (*rank["waits"], rank["last"]) if call]
+    sites = [
+        call["site"] for rank in answer.json["ranks"] for call in (*rank["waits"], rank["last"], rank["mpi"]) if call
+    ]
     assert any(case.function in site for site in sites), answer.json["ranks"]
     patient.get_well()
     if case.ends:
@@ -138,13 +143,17 @@ def check(patient, case, places=None):
     return answer
 
 
+def ended(all_jobs):
+    for job in all_jobs.values():
+        job.close()
+
+
 @pytest.fixture(scope="module", name="here")
 def start_here(tmp_path_factory):
     folder = tmp_path_factory.mktemp("here")
     all_jobs = {case: jobs.OnThisHost(folder / case, case) for case in CASES}
     yield all_jobs
-    for job in all_jobs.values():
-        job.close()
+    ended(all_jobs)
 
 
 @pytest.mark.parametrize("case", CASES)
@@ -165,13 +174,78 @@ def start_there(tmp_path_factory):
             for port, (how, case) in enumerate(names)
         }
         yield all_jobs
-        for job in all_jobs.values():
-            job.close()
+        ended(all_jobs)
 
 
 @pytest.mark.parametrize("case", CASES)
 @pytest.mark.parametrize("how", PLACES)
 def test_over_hosts(there, how, case):
     wanted = OF_ALONE.get(case, CASES[case]) if how == "alone" else CASES[case]
-    answer = check(there[how, case], wanted, PLACES[how])
+    answer = check(there[how, case], wanted, f"h{PLACES[how][jobs.SICK]}")
     assert f"4 ranks on {len(set(PLACES[how]))} hosts" in answer.text
+
+
+OF_MPI = {
+    "late": Case("missing", LATE + SLEEPS + LAST),
+    "io": Case("missing", LATE + READS + LAST),
+    "loop": Case("missing", LATE + RUNS + LAST),
+    "root": Case(
+        "mismatch",
+        BOTH % (r"bcast\(24 x opaque, root 1[^)]*\)", FIRST, r"bcast\(24 x opaque, root 0[^)]*\)", FIRST, "root"),
+        waiting=(),
+        function="first_step",
+        sums=False,
+    ),
+    "mpi_recv": Case(
+        "missing", LATE + rf"It is in MPI_Recv \(peer 1, tag 9\) at [^\n;]*{GET}\." + LAST, waiting=(0, 3)
+    ),
+}
+
+
+# Between hosts the MPI carries Tutti's messages: what is told is who is in which of its functions.
+OTHERS = rf"ranks 0, 1, 3 wait in MPI_Allreduce at [^\n;]*{SECOND}; {{rank}} is in no call of the MPI\. "
+OF_MPI_OVER_HOSTS = {
+    "late": Case("mpi", OTHERS + SLEEPS),
+    "io": Case("mpi", OTHERS + READS),
+    "loop": Case("mpi", OTHERS + RUNS),
+    "mpi_recv": Case(
+        "mpi",
+        rf"ranks 0, 3 wait in MPI_Allreduce at [^\n;]*{SECOND}; {{rank}} waits in MPI_Recv \(peer 1, tag 9\) "
+        rf"at [^\n;]*{GET}; rank 1 \([^)]*\) is in no call of the MPI\. " + SLEEPS,
+        blames=(1,),
+        waiting=(0, 2, 3),
+        function="get",
+    ),
+}
+
+
+def started(factory, name, cases, hosts):
+    folder = factory.mktemp(f"{name}-{hosts}-")
+    return {case: jobs.UnderMpi(folder / case, case, mpis.get(name), hosts) for case in cases}
+
+
+@pytest.fixture(scope="module", name="under", params=["openmpi", "mpich"])
+def start_under_mpi(request, tmp_path_factory):
+    all_jobs = started(tmp_path_factory, request.param, OF_MPI, 1)
+    yield all_jobs
+    ended(all_jobs)
+
+
+@pytest.mark.parametrize("case", OF_MPI)
+def test_mpi_programs(under, case):
+    check(under[case], OF_MPI[case])
+
+
+@pytest.fixture(scope="module", name="far", params=[("openmpi", 2), ("mpich", 4)], ids=["openmpi-2", "mpich-4"])
+def start_under_mpi_over_hosts(request, tmp_path_factory):
+    name, hosts = request.param
+    all_jobs = started(tmp_path_factory, name, OF_MPI_OVER_HOSTS, hosts)
+    yield hosts, all_jobs
+    ended(all_jobs)
+
+
+@pytest.mark.parametrize("case", OF_MPI_OVER_HOSTS)
+def test_mpi_programs_over_hosts(far, case):
+    hosts, all_jobs = far
+    answer = check(all_jobs[case], OF_MPI_OVER_HOSTS[case], str(jobs.SICK % hosts))
+    assert f"4 ranks on {hosts} hosts" in answer.text

@@ -1,0 +1,48 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Notes in which of the MPI's blocking functions this process is, for `tutti why`.
+#pragma once
+
+#include "abi.hpp"
+#include "host/inside.hpp"
+
+namespace tutti::mpi {
+
+using FunctionName = host::Inside::Name;
+
+/// As long as it lives, the process is in that function.
+class Inside {
+ public:
+  Inside(const FunctionName& name, const void* site, int peer = -1, int tag = -1) noexcept
+      : entered_(noted->enter(name, site, peer, tag) ? noted : nullptr) {}
+  ~Inside() {
+    if (entered_ != nullptr) entered_->leave();
+  }
+  Inside(const Inside&) = delete;
+  Inside& operator=(const Inside&) = delete;
+
+  /// Where it is noted: in the memory of this host's ranks, once there is any.
+  static void note_at(host::Inside& place) noexcept { noted = &place; }
+  static void note_nowhere() noexcept { noted = &nowhere; }
+  /// The rank of the job that this is in a communicator, where that is the world.
+  static int peer(int rank, MPI_Comm comm) noexcept { return comm == MPI_COMM_WORLD ? rank : -1; }
+
+ private:
+  inline static host::Inside nowhere{};
+  inline static host::Inside* noted = &nowhere;
+
+  host::Inside* entered_;
+};
+
+/// A function of the MPI's that waits, with a note of it.
+template <auto function>
+struct Noted;
+template <class... Arguments, int (*function)(Arguments...) noexcept>
+struct Noted<function> {
+  inline static FunctionName name{};
+  static int call(Arguments... arguments) noexcept {
+    const Inside inside(name, __builtin_return_address(0));
+    return function(arguments...);
+  }
+};
+
+}  // namespace tutti::mpi
