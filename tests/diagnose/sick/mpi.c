@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* mpi CASE FILE: sick.cpp's cases that MPI programs have too, and one of their own: "mpi_recv". */
+/* mpi CASE FILE: cases of sick.cpp that MPI programs have too, and some of their own. */
 #include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
@@ -18,13 +18,14 @@ __attribute__((noinline)) static int first_step(int root) {
   total = data[0];
   return code;
 }
-__attribute__((noinline)) static int second_step(void) {
+__attribute__((noinline)) static int second_step_in(MPI_Comm comm) {
   const double in[3] = {rank + 1, rank + 1, rank + 1};
   double out[3] = {0};
-  const int code = MPI_Allreduce(in, out, 3, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+  const int code = MPI_Allreduce(in, out, 3, MPI_DOUBLE, MPI_SUM, comm);
   total = out[0];
   return code;
 }
+static int second_step(void) { return second_step_in(MPI_COMM_WORLD); }
 __attribute__((noinline)) static void get(int from) {
   double data = 0;
   MPI_Recv(&data, 1, MPI_DOUBLE, from, tag, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -64,6 +65,26 @@ static void loop(void) {
   second_step();
 }
 
+/* Ranks 0 and 2 by themselves, as are 1 and 3: where ranks are dealt to two hosts, each pair is on one. */
+static void pairs(void) {
+  MPI_Comm pair;
+  MPI_Comm_split(MPI_COMM_WORLD, rank % 2, 0, &pair);
+  if (rank == sick) await_file();
+  second_step_in(pair);
+  MPI_Comm_free(&pair);
+  second_step();
+}
+
+/* Not sick at all: each pair tells each other until one of them has seen the file. */
+static void healthy(void) {
+  for (int mine = 0, others = 0; mine == 0 && others == 0;) {
+    mine = access(file, F_OK) == 0;
+    MPI_Sendrecv(&mine, 1, MPI_INT, rank ^ 1, tag, &others, 1, MPI_INT, rank ^ 1, tag, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+  }
+  second_step();
+}
+
 /* Found at once; the program goes on without. */
 static void root(void) {
   MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
@@ -76,7 +97,8 @@ int main(int words, char** arguments) {
   const struct {
     const char* name;
     void (*run)(void);
-  } cases[] = {{"mpi_recv", mpi_recv}, {"late", late}, {"io", io}, {"loop", loop}, {"root", root}};
+  } cases[] = {{"mpi_recv", mpi_recv}, {"late", late},   {"io", io},          {"loop", loop},
+               {"root", root},         {"pairs", pairs}, {"healthy", healthy}};
   MPI_Init(&words, &arguments);
   if (words != 3) MPI_Abort(MPI_COMM_WORLD, 2);
   file = arguments[2];
