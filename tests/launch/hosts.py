@@ -13,7 +13,8 @@ import sys
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 sys.path[:0] = [str(ROOT / "tests/lab"), str(ROOT / "tests/mpi")]
 
-from lab import address  # noqa: E402 - found above
+import mpis  # noqa: E402 - found above
+from lab import address  # noqa: E402
 
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 PROBE = str(BUILD / "bin/launcher_probe")
@@ -34,6 +35,21 @@ def check(out, places, launcher):
         assert f"rank {rank}: job {jobs.copy().pop()}, hosts {text}, segment of {len(here)}\n" in out
         assert f"rank {rank} reads {' '.join(str(1000 + other) for other in here)}\n" in out
     assert out.count(f"{launcher} (") == len(places), out
+
+
+def mpi_words(mpi, folder, hosts, ranks, exported=()):
+    """An MPI's launcher, over hosts of a lab with two ranks each. `exported`: variables for the ranks."""
+    launcher = mpi.launcher[0]
+    agent = folder / "agent"
+    agent.write_text(f'#!/bin/sh\nexec {sys.executable} {ROOT}/tests/lab/lab.py rsh "$@"\n')
+    agent.chmod(0o755)
+    if "openmpi" in mpi.name:
+        option = ("--prtemca", "plm_ssh_agent") if mpi.peer else ("--mca", "plm_rsh_agent")
+        places = ",".join(f"{host}:2" for host in hosts)
+        exports = [word for name in exported for word in ("-x", name)]
+        return [launcher, *mpis.OPENMPI_OPTIONS[:-2], *option, agent, "-H", places, *exports, "-n", str(ranks)]
+    words = ["-launcher", "ssh", "-launcher-exec", agent, "-hosts", ",".join(hosts), "-ppn", "2", "-n", str(ranks)]
+    return [launcher, *words]
 
 
 class Job:

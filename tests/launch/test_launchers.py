@@ -4,7 +4,6 @@
 import os
 import re
 import subprocess
-import sys
 import time
 
 import hosts
@@ -56,23 +55,12 @@ def test_one_host(name):
     assert re.match(r"0 of 1\n.*a world of one\n", out), out
 
 
-def words_for_hosts(mpi, agent):
-    """The launcher, over three hosts of a lab with two, two and one ranks."""
-    launcher = mpi.launcher[0]
-    if "openmpi" in mpi.name:
-        option = ("--prtemca", "plm_ssh_agent") if mpi.peer else ("--mca", "plm_rsh_agent")
-        return [launcher, *mpis.OPENMPI_OPTIONS[:-2], *option, agent, "-H", "h1:2,h2:2,h3:2", "-n", "5"]
-    return [launcher, "-launcher", "ssh", "-launcher-exec", agent, "-hosts", "h1,h2,h3", "-ppn", "2", "-n", "5"]
-
-
 @pytest.mark.parametrize("name", LAUNCHERS)
 def test_three_hosts(name, tmp_path):
     mpi = mpis.get(name)
-    agent = tmp_path / "agent"
-    agent.write_text(f'#!/bin/sh\nexec {sys.executable} {hosts.ROOT}/tests/lab/lab.py rsh "$@"\n')
-    agent.chmod(0o755)
+    words = hosts.mpi_words(mpi, tmp_path, ("h1", "h2", "h3"), 5)
     with Lab(hosts=3) as lab:
-        done = lab.call(1, [*words_for_hosts(mpi, agent), hosts.PROBE, *hosts.STEPS], env=environment_of(mpi))
+        done = lab.call(1, [*words, hosts.PROBE, *hosts.STEPS], env=environment_of(mpi))
         assert done.returncode == 0, done.stdout + done.stderr
         hosts.check(done.stdout, [0, 0, 1, 1, 2], f"by {kind_of(name)}")
 

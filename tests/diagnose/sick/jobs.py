@@ -15,7 +15,7 @@ ROOT = pathlib.Path(__file__).resolve().parents[3]
 sys.path[:0] = [str(ROOT / "tests/launch"), str(ROOT / "tests/mpi")]
 
 import mpi_jobs  # noqa: E402 - found above
-from hosts import BUILD, Job  # noqa: E402
+from hosts import BUILD, Job, mpi_words  # noqa: E402
 from lab import address  # noqa: E402
 
 TUTTI = str(BUILD / "bin/tutti")
@@ -108,13 +108,16 @@ class OnThisHost(Patient):
         mpi_jobs.end(self.job)
 
 
+def mpi_program(mpi):
+    return str(mpi_jobs.compile_program(mpi, [pathlib.Path(__file__).parent / "mpi.c"]))
+
+
 class UnderMpi(OnThisHost):
     """With `hosts`, ranks are dealt to so many in turn, which this one plays."""
 
     def __init__(self, folder, case, mpi, hosts=1):
-        program = mpi_jobs.compile_program(mpi, [pathlib.Path(__file__).parent / "mpi.c"])
         dealt = [*mpi_jobs.ON_HOSTS, str(hosts)] if hosts > 1 else []
-        words = [*mpi.launch_words(RANKS), *dealt, str(program)]
+        words = [*mpi.launch_words(RANKS), *dealt, mpi_program(mpi)]
         super().__init__(folder, case, words, mpi_jobs.environment_of(mpi, "always"))
 
 
@@ -141,3 +144,23 @@ class OverHosts(Patient):
 
     def close(self):
         self.job.__exit__()
+
+
+class UnderMpiOverHosts(Patient):
+    """Two ranks on each of the first two hosts of a lab."""
+
+    def __init__(self, folder, case, mpi, lab):
+        super().__init__(folder, case)
+        self.lab = lab
+        words = mpi_words(mpi, folder, ("h1", "h2"), RANKS, ("LD_PRELOAD", "TUTTI_MPI"))
+        environment = mpi_jobs.environment_of(mpi, "always")
+        with open(self.log, "w") as log:
+            self.job = lab.popen(
+                1, [*words, mpi_program(mpi), case, self.file], env=environment, stdout=log, stderr=log
+            )
+
+    def call(self, command):
+        return self.lab.call(1, command, timeout=PATIENCE)
+
+    def end(self):
+        return [self.job.wait(PATIENCE)]

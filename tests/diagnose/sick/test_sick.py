@@ -262,3 +262,12 @@ def test_mpi_programs_over_hosts(far, case):
     wanted = OF_MPI_OVER_HOSTS | (OF_MPI_ALONE if hosts == jobs.RANKS else {})
     answer = check(all_jobs[case], wanted[case], str(jobs.SICK % hosts))
     assert f"4 ranks on {hosts} hosts" in answer.text
+
+
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_mpi_programs_over_a_network(tmp_path, name):
+    """Started by the MPI's launcher, on hosts that are none of TUTTI_HOST's making."""
+    with Lab(hosts=2) as lab:
+        job = jobs.UnderMpiOverHosts(tmp_path / "job", "mpi_recv", mpis.get(name), lab)
+        answer = check(job, OF_MPI_OVER_HOSTS["mpi_recv"], "h2")
+        assert "4 ranks on 2 hosts" in answer.text
