@@ -13,7 +13,7 @@
 
 namespace tutti::host {
 
-/// Written by its rank alone, in a few stores.
+/// Written by one thread of its rank, in a few stores.
 struct Inside {
   /// "MPI_Recv", zeros after its end; cut where it is longer.
   using Name = std::array<std::uint64_t, 4>;

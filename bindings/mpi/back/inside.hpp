@@ -2,6 +2,8 @@
 // Notes in which of the MPI's blocking functions this process is, for `tutti why`.
 #pragma once
 
+#include <thread>
+
 #include "abi.hpp"
 #include "host/inside.hpp"
 
@@ -9,26 +11,31 @@ namespace tutti::mpi {
 
 using FunctionName = host::Inside::Name;
 
-/// As long as it lives, the process is in that function.
+/// As long as it lives, the process is in that function. Of several threads, the one that has initialised the MPI
+/// tells: two that wrote at once would leave a note that stays.
 class Inside {
  public:
   Inside(const FunctionName& name, const void* site, int peer = -1, int tag = -1) noexcept
-      : entered_(noted->enter(name, site, peer, tag) ? noted : nullptr) {}
+      : entered_(teller == std::this_thread::get_id() && noted->enter(name, site, peer, tag) ? noted : nullptr) {}
   ~Inside() {
     if (entered_ != nullptr) entered_->leave();
   }
   Inside(const Inside&) = delete;
   Inside& operator=(const Inside&) = delete;
 
-  /// Where it is noted: in the memory of this host's ranks, once there is any.
-  static void note_at(host::Inside& place) noexcept { noted = &place; }
-  static void note_nowhere() noexcept { noted = &nowhere; }
+  /// Where it is noted, from this thread on: in the memory of this host's ranks, once there is any. No other thread is
+  /// in the MPI.
+  static void note_at(host::Inside& place) noexcept {
+    noted = &place;
+    teller = std::this_thread::get_id();
+  }
+  static void note_nowhere() noexcept { teller = {}; }
   /// The rank of the job that this is in a communicator, where that is the world.
   static int peer(int rank, MPI_Comm comm) noexcept { return comm == MPI_COMM_WORLD ? rank : -1; }
 
  private:
-  inline static host::Inside nowhere{};
-  inline static host::Inside* noted = &nowhere;
+  inline static host::Inside* noted = nullptr;
+  inline static std::thread::id teller{};
 
   host::Inside* entered_;
 };
