@@ -5,6 +5,7 @@
 #include <bit>
 #include <cmath>
 #include <cstdlib>
+#include <optional>
 
 namespace tutti::measure {
 namespace {
@@ -28,6 +29,14 @@ enum class Question : std::int64_t { time, nothing_more };
 Rank first_group(Rank size) {
   return size <= 1 ? 1 : static_cast<Rank>(std::bit_ceil(static_cast<unsigned>(size)) / 2);
 }
+
+/// One part in so many of both ways is worth the wait for another.
+constexpr std::int64_t least_gain = 100;
+
+/// A message between two clocks: when it left or came by the own one, and how long it took by both together.
+struct Way {
+  std::int64_t when = 0, took = 0;
+};
 
 void compare_one_by_one(Messages& messages, const Clock& clock, std::vector<Moment>& moments) {
   for (Rank child = 1; child < messages.size(); ++child) {
@@ -74,21 +83,27 @@ Rank parent_of(Rank rank, Rank size, Scheme scheme) {
 }
 
 Moment ask(Messages& messages, const Clock& clock, Rank parent) {
-  Moment best;
+  std::optional<Way> there, back;
   std::int64_t quickest = -1;
   for (int since = 0, all = 0; since < unbeaten && all < most_round_trips; ++all) {
     const std::int64_t start = clock();
     send(messages, parent, Question::time);
     const auto theirs = recv<std::int64_t>(messages, parent);
-    const std::int64_t end = clock(), took = end - start;
+    const std::int64_t end = clock();
+    if (!there || theirs - start < there->took) there = Way{start, theirs - start};
+    if (!back || end - theirs < back->took) back = Way{end, end - theirs};
+    // Clocks that drift apart make one way shorter for ever, by less than this.
+    const std::int64_t both = there->took + back->took;
     ++since;
-    if (quickest >= 0 && took >= quickest) continue;
-    quickest = took;
+    if (quickest >= 0 && both >= quickest - quickest / least_gain) continue;
+    quickest = both;
     since = 0;
-    best = {start + took / 2, theirs, took / 2 + 1};
   }
   send(messages, parent, Question::nothing_more);
-  return best;
+  // Whatever the clocks are apart is in both ways, once added and once taken off. In between lies when it was so.
+  const std::int64_t middle = back->when + (there->when - back->when) / 2;
+  const auto drifted = std::llround(std::abs(static_cast<double>(back->when - there->when)) * Timeline::most_drift);
+  return {middle, middle + (there->took - back->took) / 2, (there->took + back->took) / 2 + drifted + 1};
 }
 
 void answer(Messages& messages, const Clock& clock, Rank child) {

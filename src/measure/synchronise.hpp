@@ -39,13 +39,14 @@ enum class Scheme : std::uint8_t {
 };
 Rank parent_of(Rank rank, Rank size, Scheme scheme);
 
-/// The rule that ends a comparison: the quickest round trip counts, and when so many in a row were no quicker, it is
-/// taken for the quickest there is (dissertation: 100 make an error of less than 10 % on every network). On a host that
-/// is never quiet that may not come to pass: so many are enough in any case.
+/// The rule that ends a comparison: when so many round trips in a row were no quicker than the quickest, it is taken
+/// for the quickest there is (dissertation: 100 make an error of less than 10 % on every network). On a host that is
+/// never quiet that may not come to pass: so many are enough in any case.
 inline constexpr int unbeaten = 100, most_round_trips = 2000;
 
-/// This rank's clock against `parent`'s, which calls `answer` meanwhile. The parent's clock was read somewhere within
-/// the round trip, so that its middle is wrong by half of it at most.
+/// This rank's clock against `parent`'s, which calls `answer` meanwhile. The quickest message of each direction counts,
+/// so that no round trip has to be quick both ways; had one of them taken no time at all, the result would be wrong by
+/// half of what both took, and it is by no more.
 Moment ask(Messages& messages, const Clock& clock, Rank parent);
 void answer(Messages& messages, const Clock& clock, Rank child);
 

@@ -188,19 +188,23 @@ TEST(Synchronise, ParentsAreAsInTheDissertation) {
   EXPECT_EQ(parents(9), (std::vector<Rank>{0, 0, 0, 2, 0, 4, 4, 6, 0}));
 }
 
-/// A peer that answers after a round trip of a given length, half of it in either direction.
+struct Trip {
+  std::int64_t there, back;
+};
+
+/// A peer that answers after round trips of given lengths; the last one is repeated.
 class Script final : public Messages {
  public:
-  explicit Script(std::vector<std::int64_t> trips) : trips_(std::move(trips)) {}
+  explicit Script(std::vector<Trip> trips) : trips_(std::move(trips)) {}
   Rank rank() const override { return 1; }
   Rank size() const override { return 2; }
   void send(Rank, std::span<const std::byte>) override {}
   void recv(Rank, std::span<std::byte> bytes) override {
-    const std::int64_t trip = trips_[std::min(done_++, trips_.size() - 1)];
-    now_ += trip / 2;
+    const Trip trip = trips_[std::min(done_++, trips_.size() - 1)];
+    now_ += trip.there;
     const std::int64_t theirs = now_ + 1'000'000;
     std::memcpy(bytes.data(), &theirs, sizeof theirs);
-    now_ += trip / 2;
+    now_ += trip.back;
   }
   Clock clock() {
     return [this] { return now_; };
@@ -208,15 +212,15 @@ class Script final : public Messages {
   std::size_t done() const { return done_; }
 
  private:
-  std::vector<std::int64_t> trips_;
+  std::vector<Trip> trips_;
   std::int64_t now_ = 0;
   std::size_t done_ = 0;
 };
 
 TEST(Ask, EndsAHundredRoundTripsAfterTheQuickest) {
-  std::vector<std::int64_t> trips(300, 60);
-  trips[40] = 20;
-  trips[120] = 10;
+  std::vector<Trip> trips(300, {30, 30});
+  trips[40] = {10, 10};
+  trips[120] = {5, 5};
   Script script(trips);
   const Moment moment = ask(script, script.clock(), 0);
   EXPECT_EQ(script.done(), 121u + 100u);
@@ -224,9 +228,21 @@ TEST(Ask, EndsAHundredRoundTripsAfterTheQuickest) {
   EXPECT_EQ(moment.error, 6);
 }
 
+TEST(Ask, NeedsNoRoundTripThatIsQuickBothWays) {
+  std::vector<Trip> trips(300, {40, 40});
+  trips[10] = {5, 75};
+  trips[30] = {60, 7};
+  Script script(trips);
+  const Moment moment = ask(script, script.clock(), 0);
+  EXPECT_EQ(moment.parent - moment.child, 1'000'000 - 1) << "half of 5 - 7";
+  EXPECT_GE(moment.error, 6);
+  EXPECT_LE(moment.error, 8) << "and 300 ppm of the time between the two";
+}
+
 TEST(Ask, EndsAlsoWhereItGetsQuickerForEver) {
-  std::vector<std::int64_t> trips(10'000);
-  for (std::size_t i = 0; i < trips.size(); ++i) trips[i] = static_cast<std::int64_t>(2 * (trips.size() - i));
+  std::vector<Trip> trips;
+  for (double way = 1e15; trips.size() < 10'000; way *= 0.985)
+    trips.push_back({static_cast<std::int64_t>(way), static_cast<std::int64_t>(way)});
   Script script(trips);
   ask(script, script.clock(), 0);
   EXPECT_EQ(script.done(), 2000u);
