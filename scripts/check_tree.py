@@ -96,11 +96,12 @@ def includes(path, lines, named):
 
 
 def names(path, tests):
-    """pytest imports its modules by their names alone, and stops at a second one of the same name."""
-    if path.name.startswith("test_") and path.suffix == ".py":
+    """pytest imports tests, and they each other's helpers, by their names alone: a second one of the same name is not
+    found. Scripts are run by their paths."""
+    if path.parts[0] == "tests" and path.suffix == ".py" and path.name not in ("conftest.py", "script.py"):
         first = tests.setdefault(path.name, path)
         if first != path:
-            yield 1, f"pytest takes it for {first}; give it a name of its own"
+            yield 1, f"tests that import it may get {first}; give it a name of its own"
 
 
 def main():

@@ -50,7 +50,6 @@ allreduce     16K    8      board_large
 allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
-~allreduce    4K     -      reduce_bcast
 allreduce     16K    -      recursive_doubling
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner

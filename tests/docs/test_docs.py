@@ -20,6 +20,7 @@ RUN_ELSEWHERE = {
     ("fortran.md", "fortran"): "test_fortran.py",
     ("adding-an-algorithm.md", "cpp"): "tests/collectives/docs_test.cpp",
     ("launch.md", "yaml"): "test_launch.py",
+    ("launch.md", "bash"): "tests/launch/test_slurm.py",
     ("mpi-groups.md", "cpp"): "tests/mpi/test_groups.py",
     ("mpi-groups.md", "c"): "tests/mpi/test_groups.py",
     ("mpi-groups.md", "python"): "tests/mpi/test_groups.py",

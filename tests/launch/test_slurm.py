@@ -76,7 +76,7 @@ def test_a_batch_script(slurm, home, tmp_path):
 def test_the_batch_script_of_the_docs(slurm, home, tmp_path):
     page = (hosts.ROOT / "docs/launch.md").read_text()
     (tmp_path / "hello.py").write_text(re.search(r"```python\n(# hello.py\n.*?)```", page, re.DOTALL).group(1))
-    script = re.search(r"```sh\n(#!/bin/sh\n#SBATCH .*?)```", page, re.DOTALL).group(1)
+    script = re.search(r"```bash\n(#!/bin/sh\n#SBATCH .*?)```", page, re.DOTALL).group(1)
     assert slurm.batch(script, tmp_path, **home) == "8 ranks, total 36\n", (tmp_path / "err").read_text()
 
 

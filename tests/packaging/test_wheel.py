@@ -2,6 +2,7 @@
 """The wheel: what it holds, and that it works in a fresh environment that knows nothing of this tree."""
 
 import os
+import pathlib
 import re
 import sys
 import zipfile
@@ -14,8 +15,11 @@ from conftest import ROOT, run
 def wheel(tmp_path_factory):
     place = tmp_path_factory.mktemp("wheel")
     pip = (sys.executable, "-m", "pip", "--disable-pip-version-check", "wheel", "--no-deps", "--no-build-isolation")
-    # With the warnings of the build under test, so that ccache has most of its objects already.
-    run(*pip, "--config-settings=cmake.define.TUTTI_WERROR=ON", "--wheel-dir", place, ROOT)
+    # With warnings and compilers of the build under test, so that ccache has most of its objects already: it takes c++
+    # and g++ for two.
+    cache = (pathlib.Path(os.environ["TUTTI_BUILD"]) / "CMakeCache.txt").read_text()
+    same = re.findall(r"^(CMAKE_(?:C|CXX)_COMPILER|TUTTI_WERROR):\w+=(.+)$", cache, re.MULTILINE)
+    run(*pip, *(f"--config-settings=cmake.define.{name}={value}" for name, value in same), "--wheel-dir", place, ROOT)
     (found,) = place.iterdir()
     return found
 

@@ -109,10 +109,9 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   };
   EXPECT_EQ(chosen(false, apart, Kind::barrier), "dissemination");
   EXPECT_EQ(chosen(true, apart, Kind::barrier), "tree");
-  EXPECT_EQ(chosen(false, apart, Kind::allreduce), "recursive_doubling");
-  EXPECT_EQ(chosen(true, apart, Kind::allreduce), "reduce_bcast");
-  for (const Kind kind : {Kind::barrier, Kind::allreduce})
-    EXPECT_EQ(chosen(true, together, kind), chosen(false, together, kind));
+  // Exchanges between all find calls that do not match, where a tree may wait for ever.
+  EXPECT_EQ(chosen(true, apart, Kind::allreduce), chosen(false, apart, Kind::allreduce));
+  EXPECT_EQ(chosen(true, together, Kind::barrier), chosen(false, together, Kind::barrier));
 }
 
 TEST(Source, TheEnvironmentGoesFirst) {

@@ -12,8 +12,8 @@ import pytest
 HERE = pathlib.Path(__file__).resolve().parent
 sys.path[:0] = [str(HERE), str(HERE.parents[1] / "lab"), str(HERE.parents[1] / "mpi")]
 
-import jobs  # noqa: E402 - found above
 import mpis  # noqa: E402
+import patients  # noqa: E402 - found above
 from lab import Lab  # noqa: E402
 
 SECONDS = 20  # an answer takes less than two where nobody else uses the machine
@@ -39,7 +39,7 @@ class Case:
 
     kind: str
     says: str
-    blames: tuple = (jobs.SICK,)
+    blames: tuple = (patients.SICK,)
     waiting: tuple = (0, 1, 3)
     function: str = "second_step"  # that somebody waits in, or has called
     sums: bool = True  # the ranks have the right sum in the end
@@ -122,7 +122,7 @@ OF_ALONE = {
 def check(patient, case, host=""):
     """What it is said to suffer from, and that it gets well. `host`: of rank 2, as it is named."""
     host = host and f" on {host}"
-    words = {"{rank}": rf"rank 2 \(pid {patient.pids()[jobs.SICK]}{host}\)", "{file}": re.escape(str(patient.file))}
+    words = {"{rank}": rf"rank 2 \(pid {patient.pids()[patients.SICK]}{host}\)", "{file}": re.escape(str(patient.file))}
     expression = case.says
     for name, word in words.items():
         expression = expression.replace(name, word)
@@ -139,7 +139,7 @@ def check(patient, case, host=""):
     patient.get_well()
     if case.ends:
         assert set(patient.end()) == {0}, patient.printed()
-        assert patient.printed().count(": total 10\n") == (jobs.RANKS if case.sums else 0), patient.printed()
+        assert patient.printed().count(": total 10\n") == (patients.RANKS if case.sums else 0), patient.printed()
         assert "nothing was found" not in patient.printed()
     return answer
 
@@ -152,7 +152,7 @@ def ended(all_jobs):
 @pytest.fixture(scope="module", name="here")
 def start_here(tmp_path_factory):
     folder = tmp_path_factory.mktemp("here")
-    all_jobs = {case: jobs.OnThisHost(folder / case, case) for case in CASES}
+    all_jobs = {case: patients.OnThisHost(folder / case, case) for case in CASES}
     yield all_jobs
     ended(all_jobs)
 
@@ -171,7 +171,7 @@ def start_there(tmp_path_factory):
         folder = tmp_path_factory.mktemp("there")
         names = [(how, case) for how in PLACES for case in CASES]
         all_jobs = {
-            (how, case): jobs.OverHosts(folder / how.replace(" ", "-") / case, case, lab, PLACES[how], 29500 + port)
+            (how, case): patients.OverHosts(folder / how.replace(" ", "-") / case, case, lab, PLACES[how], 29500 + port)
             for port, (how, case) in enumerate(names)
         }
         yield all_jobs
@@ -182,7 +182,7 @@ def start_there(tmp_path_factory):
 @pytest.mark.parametrize("how", PLACES)
 def test_over_hosts(there, how, case):
     wanted = OF_ALONE.get(case, CASES[case]) if how == "alone" else CASES[case]
-    answer = check(there[how, case], wanted, f"h{PLACES[how][jobs.SICK]}")
+    answer = check(there[how, case], wanted, f"h{PLACES[how][patients.SICK]}")
     assert f"4 ranks on {len(set(PLACES[how]))} hosts" in answer.text
 
 
@@ -233,7 +233,7 @@ OF_MPI_ALONE = {"pairs": Case("mpi", OTHERS + SLEEPS)}
 
 def started(factory, name, cases, hosts):
     folder = factory.mktemp(f"{name}-{hosts}-")
-    return {case: jobs.UnderMpi(folder / case, case, mpis.get(name), hosts) for case in cases}
+    return {case: patients.UnderMpi(folder / case, case, mpis.get(name), hosts) for case in cases}
 
 
 @pytest.fixture(scope="module", name="under", params=["openmpi", "mpich"])
@@ -259,8 +259,8 @@ def start_under_mpi_over_hosts(request, tmp_path_factory):
 @pytest.mark.parametrize("case", OF_MPI_OVER_HOSTS)
 def test_mpi_programs_over_hosts(far, case):
     hosts, all_jobs = far
-    wanted = OF_MPI_OVER_HOSTS | (OF_MPI_ALONE if hosts == jobs.RANKS else {})
-    answer = check(all_jobs[case], wanted[case], str(jobs.SICK % hosts))
+    wanted = OF_MPI_OVER_HOSTS | (OF_MPI_ALONE if hosts == patients.RANKS else {})
+    answer = check(all_jobs[case], wanted[case], str(patients.SICK % hosts))
     assert f"4 ranks on {hosts} hosts" in answer.text
 
 
@@ -268,6 +268,6 @@ def test_mpi_programs_over_hosts(far, case):
 def test_mpi_programs_over_a_network(tmp_path, name):
     """Started by the MPI's launcher, on hosts that are none of TUTTI_HOST's making."""
     with Lab(hosts=2) as lab:
-        job = jobs.UnderMpiOverHosts(tmp_path / "job", "mpi_recv", mpis.get(name), lab)
+        job = patients.UnderMpiOverHosts(tmp_path / "job", "mpi_recv", mpis.get(name), lab)
         answer = check(job, OF_MPI_OVER_HOSTS["mpi_recv"], "h2")
         assert "4 ranks on 2 hosts" in answer.text
