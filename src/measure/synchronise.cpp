@@ -130,7 +130,9 @@ Timeline::Timeline(Rank rank, Scheme scheme, std::span<const Moment> begin, std:
 
 std::int64_t Timeline::Line::to_parent(std::int64_t time) const {
   const std::int64_t passed = end.child - begin.child, gained = (end.parent - begin.parent) - passed;
-  const double drift = passed > 0 ? static_cast<double>(gained) / static_cast<double>(passed) : 0;
+  // More than clocks drift apart is an error of two comparisons that were close together.
+  const double drift =
+      passed > 0 ? std::clamp(static_cast<double>(gained) / static_cast<double>(passed), -most_drift, most_drift) : 0;
   const std::int64_t since = time - begin.child;
   return begin.parent + since + std::llround(static_cast<double>(since) * drift);
 }

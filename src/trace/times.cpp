@@ -5,12 +5,26 @@
 #include <cmath>
 #include <cstring>
 
+#include "tutti/error.hpp"
+
 namespace tutti::trace {
 namespace {
+
+constexpr double most_nanoseconds = 1e18;  // that a machine has been up, or a rank has run: 30 years
+
+/// What clocks have shown is added up afterwards: a damaged record must not make that overflow.
+template <class Number>
+Number checked(Number nanoseconds) {
+  if (!(std::abs(static_cast<double>(nanoseconds)) < most_nanoseconds))
+    throw Error(Cause::system, "a rank has recorded a time that no clock shows; record it again");
+  return nanoseconds;
+}
 
 std::vector<measure::Moment> moments_of(const Record::Note& note) {
   std::vector<measure::Moment> moments(note.text.size() / sizeof(measure::Moment));
   std::memcpy(moments.data(), note.text.data(), moments.size() * sizeof(measure::Moment));
+  for (const measure::Moment& moment : moments)
+    for (const std::int64_t time : {moment.child, moment.parent, moment.error}) checked(time);
   return moments;
 }
 
@@ -45,8 +59,8 @@ Times::Times(const std::vector<Record>& records) {
 
 std::int64_t Times::local(const Record& record, std::uint64_t ticks) const {
   const auto since = static_cast<double>(static_cast<std::int64_t>(ticks - record.first.ticks));
-  return static_cast<std::int64_t>(record.first.nanoseconds) +
-         std::llround(since * rates_[static_cast<std::size_t>(record.host)]);
+  return checked(static_cast<std::int64_t>(record.first.nanoseconds)) +
+         std::llround(checked(since * rates_[static_cast<std::size_t>(record.host)]));
 }
 
 std::int64_t Times::at(const Record& record, std::uint64_t ticks) const {

@@ -14,6 +14,7 @@ namespace tutti::trace {
 /// rank 0 has noted both.
 class Times {
  public:
+  /// It and `at` throw Error (system) for times that no clock shows.
   explicit Times(const std::vector<Record>& records);
 
   /// Nanoseconds of rank 0's clock, of what a rank's counter showed.
