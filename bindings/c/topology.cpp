@@ -59,8 +59,8 @@ Call allgatherv_call(tutti_group group, const void* in, const int64_t& count, vo
   return call;
 }
 
-Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
-                    void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
+Call neighbor_alltoallv_call(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
+                             void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
   Call call = neighbor_call(group, Kind::neighbor_alltoallv, in, out, 0, type);
   const Graph graph(handle_of(group).group);
   call.send_counts = per_edge(graph.degree_out(), send_counts);
@@ -213,17 +213,18 @@ tutti_status tutti_neighbor_allgatherv_init(tutti_group graph, const void* in, i
 tutti_status tutti_neighbor_alltoallv(tutti_group graph, const void* in, const int64_t* send_counts,
                                       const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                       const int64_t* recv_offsets, tutti_type type) {
-  return run(TUTTI_CALLER, graph, alltoallv_call, in, send_counts, send_offsets, out, recv_counts, recv_offsets, type);
+  return run(TUTTI_CALLER, graph, neighbor_alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+             recv_offsets, type);
 }
 tutti_status tutti_ineighbor_alltoallv(tutti_group graph, const void* in, const int64_t* send_counts,
                                        const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                        const int64_t* recv_offsets, tutti_type type, tutti_request* request) {
-  return start(TUTTI_CALLER, graph, request, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+  return start(TUTTI_CALLER, graph, request, neighbor_alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
                recv_offsets, type);
 }
 tutti_status tutti_neighbor_alltoallv_init(tutti_group graph, const void* in, const int64_t* send_counts,
                                            const int64_t* send_offsets, void* out, const int64_t* recv_counts,
                                            const int64_t* recv_offsets, tutti_type type, tutti_persistent* persistent) {
-  return init(TUTTI_CALLER, graph, persistent, alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
+  return init(TUTTI_CALLER, graph, persistent, neighbor_alltoallv_call, in, send_counts, send_offsets, out, recv_counts,
               recv_offsets, type);
 }

@@ -18,7 +18,7 @@ namespace nb = nanobind;
 namespace {
 
 // Long enough to cost nothing, short enough for a person at the keyboard.
-constexpr Duration slice = std::chrono::milliseconds(50);
+constexpr Duration turn = std::chrono::milliseconds(50);
 
 Duration limit(double seconds) {
   if (std::isnan(seconds)) throw Error(Cause::usage, "the timeout is not a number; pass seconds, or None for no limit");
@@ -29,16 +29,16 @@ Duration limit(double seconds) {
 /// Calls `step(time)` without the GIL until it returns true; `expire` when the time is over or a signal handler raised.
 /// After each step in vain, the requests are told where in the program they are waited for.
 template <class Step, class Expire>
-void in_slices(std::span<const Request> requests, Seconds timeout, Step step, Expire expire) {
+void in_turns(std::span<const Request> requests, Seconds timeout, Step step, Expire expire) {
   using Clock = std::chrono::steady_clock;
   std::optional<Clock::time_point> until;
   if (timeout) until = Clock::now() + limit(*timeout);
   while (true) {
-    const Duration left = until ? std::max<Duration>(*until - Clock::now(), Duration(0)) : slice;
+    const Duration left = until ? std::max<Duration>(*until - Clock::now(), Duration(0)) : turn;
     bool done = false;
     {
       const nb::gil_scoped_release without_gil;
-      done = step(std::min(left, slice));
+      done = step(std::min(left, turn));
     }
     if (done) return;
     const std::string where = place();
@@ -70,7 +70,7 @@ Seconds time_limit(const Group& group) {
 
 void wait(Request& request, Seconds timeout) {
   // A wait without time tells the request that somebody gave up: its destructor then does not block.
-  in_slices(
+  in_turns(
       {&request, 1}, timeout, [&](Duration time) { return request.wait_for(time); },
       [&] {
         const nb::gil_scoped_release without_gil;
@@ -147,7 +147,7 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
     }
   };
   try {
-    in_slices(requests, timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
+    in_turns(requests, timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
   } catch (...) {
     raised = std::current_exception();
   }

@@ -19,7 +19,7 @@ namespace {
 
 constexpr std::chrono::seconds longest_answer{1};
 
-[[noreturn]] void refuse(const std::string& question) {
+[[noreturn]] void garbled(const std::string& question) {
   throw Error(Cause::system,
               "another host's answer to \"" + question + "\" means nothing; use one version of Tutti on all hosts");
 }
@@ -58,7 +58,7 @@ std::vector<std::byte> Window::ask(const std::string& question) const {
   launch::Message answer = window_.receive(deadline);
   if (auto* value = std::get_if<launch::Value>(&answer); value != nullptr && value->number == asked_)
     return std::move(value->value);
-  refuse(question);
+  garbled(question);
 }
 
 std::string Window::text(const std::string& question) const {
@@ -70,7 +70,7 @@ std::uint64_t Window::number(const std::string& question) const {
   const std::string said = text(question);
   std::uint64_t found = 0;
   const auto [end, error] = std::from_chars(said.data(), said.data() + said.size(), found);
-  if (error != std::errc() || end != said.data() + said.size()) refuse(question);
+  if (error != std::errc() || end != said.data() + said.size()) garbled(question);
   return found;
 }
 
@@ -90,9 +90,9 @@ host::Holder Window::holder(Rank place) const {
   std::istringstream said(text("holder/" + std::to_string(place)));
   int alive = 0;
   host::Holder found;
-  if (!(said >> alive)) refuse("holder");
+  if (!(said >> alive)) garbled("holder");
   if (alive == 0) return found;
-  if (!(said >> found.pid >> found.state) || found.pid < 0) refuse("holder");
+  if (!(said >> found.pid >> found.state) || found.pid < 0) garbled("holder");
   if (found.state == '?') found.state = '\0';
   found.alive = true;
   return found;
@@ -101,9 +101,9 @@ host::Holder Window::holder(Rank place) const {
 std::optional<host::SystemCall> Window::system_call(Rank place) const {
   std::istringstream said(text("system/" + std::to_string(place)));
   host::SystemCall call;
-  if (!(said >> call.number)) refuse("system");
+  if (!(said >> call.number)) garbled("system");
   if (call.number < 0) return std::nullopt;
-  if (!(said >> call.descriptor) || call.descriptor < -1) refuse("system");
+  if (!(said >> call.descriptor) || call.descriptor < -1) garbled("system");
   std::getline(said >> std::ws, call.file);
   return call;
 }

@@ -10,7 +10,6 @@
 
 namespace tutti::engine {
 
-using transport::State;
 using transport::Tag;
 using transport::Transfer;
 using transport::Transport;
@@ -37,7 +36,7 @@ void Mailbox::open(Channel& channel, std::uint64_t sequence, std::uint32_t signa
       Received& own = received_.emplace_back();
       own.content = {one.rank, {one.data, one.data + one.bytes}};
       own.come = true;
-      own.answer.state = State::done;
+      own.answer.state = transport::State::done;
       continue;
     }
     Sent& sent = sent_.emplace_back();
@@ -51,9 +50,9 @@ void Mailbox::open(Channel& channel, std::uint64_t sequence, std::uint32_t signa
 }
 
 bool Mailbox::done(const Transfer& transfer, Rank rank) {
-  if (transfer.state != State::pending && transfer.state != State::done && failure_.rank < 0)
+  if (transfer.state != transport::State::pending && transfer.state != transport::State::done && failure_.rank < 0)
     failure_ = {transfer.state, rank};
-  return transfer.state == State::done;
+  return transfer.state == transport::State::done;
 }
 
 bool Mailbox::collect_answers() {
@@ -103,7 +102,7 @@ bool Mailbox::serve(const Operation& operation) {
     moved = receive(transport) || moved;
     moved = answer(transport) || moved;
   }
-  if (failure_.rank >= 0) channel_->mailbox_failed(operation, failure_.rank, failure_.state == State::lost);
+  if (failure_.rank >= 0) channel_->mailbox_failed(operation, failure_.rank, failure_.state == transport::State::lost);
   return moved;
 }
 
@@ -117,7 +116,7 @@ void Mailbox::withdraw() {
   const std::lock_guard lock(channel_->engine().transport_lock());
   Transport& transport = channel_->engine().transport();
   const auto take_back = [&](Transfer& transfer) {
-    if (transfer.peer >= 0 && transfer.state == State::pending) transport.cancel(transfer);
+    if (transfer.peer >= 0 && transfer.state == transport::State::pending) transport.cancel(transfer);
   };
   for (Sent& sent : sent_) {
     take_back(sent.message);

@@ -28,13 +28,13 @@ T sum_slowly(std::span<const std::byte* const> sources, Count i) {
   return rounded<T>(accumulator.data());
 }
 
-constexpr Count block = 64;
+constexpr Count at_once = 64;
 
 /// A block of sums, and which of them may not be right.
 template <class T>
 struct Sums {
-  alignas(64) std::array<T, block> sum;
-  alignas(64) std::array<std::int64_t, block> wrong;
+  alignas(64) std::array<T, at_once> sum;
+  alignas(64) std::array<std::int64_t, at_once> wrong;
 };
 
 /// Marks the lanes where something is lost (`lost` in size at most) and that may show: where sum plus anything that the
@@ -112,8 +112,8 @@ TUTTI_EXACT_INLINE void sum_two(const std::byte* a, const std::byte* b, std::byt
 template <class T>
 TUTTI_EXACT_INLINE void sum_arrays(std::span<const std::byte* const> sources, std::byte* target, Count count) {
   if (sources.size() == 2) return sum_two<T>(sources[0], sources[1], target, count);
-  for (Count at = 0; at < count; at += block) {
-    const Count now = std::min(block, count - at);
+  for (Count at = 0; at < count; at += at_once) {
+    const Count now = std::min(at_once, count - at);
     Sums<T> sums;
     if (sum_block<T>(sources, at, now, sums)) [[unlikely]]
       for (Count i = 0; i < now; ++i)
@@ -173,11 +173,11 @@ void decode(const Word* wire, Count count, Rank size, std::byte* numbers) {
     }
     return;
   }
-  std::array<std::array<T, block>, words> columns;
+  std::array<std::array<T, at_once>, words> columns;
   std::array<const std::byte*, words> sources;
   for (std::size_t j = 0; j < each; ++j) sources[j] = reinterpret_cast<const std::byte*>(columns[j].data());
-  for (Count at = 0; at < count; at += block) {
-    const Count now = std::min(block, count - at);
+  for (Count at = 0; at < count; at += at_once) {
+    const Count now = std::min(at_once, count - at);
     for (Count i = 0; i < now; ++i)
       for (std::size_t j = 0; j < each; ++j)
         columns[j][static_cast<std::size_t>(i)] = static_cast<T>(as_number(*wire++));

@@ -3,11 +3,7 @@
 #include "host/segment.hpp"
 
 namespace tutti::host {
-namespace {
-
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
-}  // namespace
+namespace {}  // namespace
 
 Layout layout(std::int32_t size, std::uint64_t capacity) {
   const auto processes = static_cast<std::uint64_t>(size);

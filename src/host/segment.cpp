@@ -25,8 +25,6 @@ namespace {
 constexpr std::uint64_t usual_capacity = std::uint64_t{64} << 30;
 constexpr int seals = F_SEAL_SHRINK | F_SEAL_GROW | F_SEAL_SEAL;
 
-constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
-
 [[noreturn]] void fail(const std::string& text) { throw Error(Cause::system, text); }
 [[noreturn]] void fail(const std::string& text, int error) { fail(text + ": " + std::strerror(error)); }
 

@@ -26,6 +26,7 @@ inline constexpr std::int32_t max_processes = 32768;
 using Offset = std::uint64_t;
 
 inline constexpr std::size_t page = 4096;
+constexpr std::uint64_t round_up(std::uint64_t value, std::uint64_t unit) { return (value + unit - 1) / unit * unit; }
 inline constexpr std::size_t window_bytes = std::size_t{64} << 20;
 
 /// How a process is.

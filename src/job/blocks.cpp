@@ -88,4 +88,6 @@ void check_blocks(const Call& call, Rank rank, Rank size) {
   }
 }
 
+Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
+
 }  // namespace tutti::job

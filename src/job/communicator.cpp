@@ -100,13 +100,13 @@ class Home {
 };
 
 /// What rank 0 tells all.
-struct News {
+struct JobNews {
   std::uint64_t job = 0;
   std::array<char, 128> name{};
 };
 
-News agreed_news(Communicator& ranks) {
-  News news;
+JobNews agreed_news(Communicator& ranks) {
+  JobNews news;
   together(ranks, [&] {
     if (ranks.rank() != 0) return;
     news.job = launch::random_job();
@@ -136,7 +136,7 @@ std::vector<Rank> numbered(const std::vector<std::int64_t>& names) {
   return numbers.size() > 1 ? hosts : std::vector<Rank>();
 }
 
-Hosts find_hosts(Communicator& ranks, const News& news) {
+Hosts find_hosts(Communicator& ranks, const JobNews& news) {
   const char* word = std::getenv("TUTTI_HOST");
   const std::unique_ptr<Communicator> here = ranks.neighbors(word == nullptr ? "" : word);
   expect(all_agree(ranks, here != nullptr), "split by hosts");
@@ -181,7 +181,7 @@ constexpr std::string_view no_thread =
     "MPI_Init_thread and MPI_THREAD_MULTIPLE, or wait without a descriptor and without TUTTI_PROGRESS_THREAD";
 
 std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
-  const News news = agreed_news(ranks);
+  const JobNews news = agreed_news(ranks);
   Process process;
   together(ranks, [&] { process.timeout = timeout_from_environment(); });
   const Hosts hosts = find_hosts(ranks, news);

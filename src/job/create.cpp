@@ -13,7 +13,7 @@ namespace tutti::job {
 namespace {
 
 /// What the first member tells the others.
-struct News {
+struct Founding {
   std::uint64_t context = 0;
   std::int64_t board = 0;
 };
@@ -45,19 +45,19 @@ std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* 
   made.rank = static_cast<Rank>(std::ranges::find(ranks, me) - ranks.begin());
   for (const Rank rank : ranks) made.world.push_back(who().world[static_cast<std::size_t>(rank)]);
   const Mark mark{.site = site, .lane = transport::Lane::group, .agreed = hash_of(ranks)};
-  const auto message = [&](plan::Verb verb, News& news, Rank peer) {
+  const auto message = [&](plan::Verb verb, Founding& news, Rank peer) {
     return start_message(verb, reinterpret_cast<std::byte*>(&news), sizeof news, Type::opaque, 1, peer, mark);
   };
-  const auto tell = [&](News& news, std::span<const Rank> whom) {
+  const auto tell = [&](Founding& news, std::span<const Rank> whom) {
     std::vector<Request> requests;
     for (const Rank rank : whom)
       if (rank != me) requests.push_back(message(plan::Verb::send, news, rank));
     for (Request& request : requests) finish(std::move(request));
   };
-  const auto hear = [&](News& news, Rank from) { finish(message(plan::Verb::recv, news, from)); };
+  const auto hear = [&](Founding& news, Rank from) { finish(message(plan::Verb::recv, news, from)); };
 
   const std::vector<Rank> here = near(ranks), leaders = leaders_of(*this, ranks);
-  News news;
+  Founding news;
   std::optional<Error> failed;
   // Of this rank's own counting, so that no two groups share it: those that it leads are made by it alone.
   if (me == first)
@@ -75,12 +75,13 @@ std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* 
       failed = error;
     }
     // All hosts have their boards, or none makes the group.
-    std::vector<News> others(leaders.size());
+    std::vector<Founding> others(leaders.size());
     if (me != first) tell(news, {&first, 1});
     for (std::size_t i = 0; i < leaders.size() && me == first; ++i)
       if (leaders[i] != me) hear(others[i], leaders[i]);
-    News verdict = news;
-    if (std::ranges::any_of(others, [](const News& one) { return one.board == no_memory; })) verdict.board = no_memory;
+    Founding verdict = news;
+    if (std::ranges::any_of(others, [](const Founding& one) { return one.board == no_memory; }))
+      verdict.board = no_memory;
     me == first ? tell(verdict, leaders) : hear(verdict, first);
     if (verdict.board == no_memory) news.board = no_memory;
     tell(news, here);

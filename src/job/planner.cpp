@@ -30,8 +30,6 @@ std::array<std::span<const Count>, 4> arrays(const Call& call) {
   return {call.send_counts, call.send_offsets, call.recv_counts, call.recv_offsets};
 }
 
-Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
-
 std::uint64_t hash_of(const Layout* layout) { return layout == nullptr ? 0 : layout->form().hash; }
 
 /// Out of line, so that the key of a call without layouts is made in line.

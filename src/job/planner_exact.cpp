@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums that are rounded once: which of the ways to make them a call takes. All ranks decide alike.
 #include <algorithm>
-#include <numeric>
 
+#include "job/blocks.hpp"
 #include "job/planner.hpp"
 
 namespace tutti::job {
@@ -14,8 +14,6 @@ namespace {
 bool is_floating(Type type) {
   return type == Type::float32 || type == Type::float64 || type == Type::complex64 || type == Type::complex128;
 }
-
-Count total(std::span<const Count> counts) { return std::accumulate(counts.begin(), counts.end(), Count{0}); }
 
 }  // namespace
 

@@ -26,7 +26,7 @@ namespace tutti::job {
 namespace {
 
 /// How long a rank that ends waits for the others.
-constexpr std::chrono::seconds patience{10};
+constexpr std::chrono::seconds clock_patience{10};
 
 trace::Recorder* of_process = nullptr;  // of the world, which stays for ever
 
@@ -97,7 +97,7 @@ void Recording::describe() {
 
 void Recording::synchronise(Member& world) {
   if (leaders_.size() < 2 || !std::ranges::binary_search(leaders_, world.channel().rank())) return;
-  ClockMessages messages(world, leaders_, patience);
+  ClockMessages messages(world, leaders_, clock_patience);
   const std::vector<measure::Moment> moments =
       measure::synchronise(messages, measure::monotonic(), measure::Scheme::tree);
   if (moments.empty()) return;
@@ -162,7 +162,7 @@ void Recording::end(Member& world) noexcept {
     recorder_.finish();
     std::vector<Rank> all(hosts_.size());
     std::iota(all.begin(), all.end(), 0);
-    ClockMessages messages(world, all, patience);
+    ClockMessages messages(world, all, clock_patience);
     messages.rank() == 0 ? gather(messages) : give(messages);
   } catch (const std::exception& error) {
     recorder_.finish();

@@ -19,8 +19,8 @@ namespace {
 /// Which call an agreement belongs to.
 constexpr std::uint32_t called_agree = 1, called_survey = 2, called_confirm = 4;
 
-constexpr std::uint64_t by_shrink = 0x736872696e6b;     // tells its contexts from those of split and create
-constexpr std::uint64_t no_memory = ~std::uint64_t{0};  // instead of a board
+constexpr std::uint64_t by_shrink = 0x736872696e6b;    // tells its contexts from those of split and create
+constexpr std::uint64_t no_board = ~std::uint64_t{0};  // instead of a board
 
 std::vector<Rank> members(const Ranks& set, bool in) {
   std::vector<Rank> ranks;
@@ -121,7 +121,7 @@ std::shared_ptr<Member::Survey> Member::survey() {
     found->own_board = make_board(made);
     found->notes.push_back({found->leader, found->own_board});
   } catch (const Error&) {  // the others cannot go on either: they learn it together
-    found->notes.push_back({found->leader, no_memory});
+    found->notes.push_back({found->leader, no_board});
   }
   return found;
 }
@@ -142,7 +142,7 @@ std::shared_ptr<Member> Member::shrink() {
     }
     const auto found = std::exchange(survey_, nullptr);
     if (confirmed.lost != found->lost) continue;  // a further one has died
-    const auto failed = std::ranges::find(confirmed.notes, no_memory, &Opinion::Note::number);
+    const auto failed = std::ranges::find(confirmed.notes, no_board, &Opinion::Note::number);
     if (failed != confirmed.notes.end())
       throw Error(Cause::system, "shrink of group " + who().name +
                                      ": there is no memory for the new group's board on the host of rank " +

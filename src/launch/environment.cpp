@@ -42,12 +42,12 @@ int integer(const char* name, int least, int most) {
 }
 
 std::optional<Secret> read_secret_file(const std::string& path) {
-  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
+  const base::Descriptor file(::open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NOCTTY));
   if (!file) throw system_error(std::string("cannot read ") + secret_file_variable + " \"" + path + "\"");
   return read_secret(file.get());
 }
 
-Secret read_secret() {
+Secret required_secret() {
   const std::optional<std::string> value = variable(secret_variable), path = variable(secret_file_variable);
   if (!value && !path)
     throw Error(Cause::usage, std::string("neither ") + secret_variable + " nor " + secret_file_variable +
@@ -107,7 +107,7 @@ std::optional<Environment> read_environment() {
   if (std::ranges::none_of(names, [](const char* name) { return std::getenv(name) != nullptr; })) return std::nullopt;
   const int size = integer(size_variable, 1, most_ranks);
   const Rank rank = integer(rank_variable, 0, size - 1);
-  return Environment{rank, size, read_store(), read_secret()};
+  return Environment{rank, size, read_store(), required_secret()};
 }
 
 }  // namespace tutti::launch

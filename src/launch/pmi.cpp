@@ -41,8 +41,8 @@ bool succeeded(std::string_view line, std::string_view answer) {
 namespace {
 
 constexpr char rank_name[] = "PMI_RANK", size_name[] = "PMI_SIZE", slurm_name[] = "PMI_JOBID";
-constexpr char key[] = "tutti-store";
-constexpr std::uint64_t first_remark = 5'000'000'000;
+constexpr char space_key[] = "tutti-store";
+constexpr std::uint64_t remark_after = 5'000'000'000;
 
 Error confused() {
   const auto say = [](const char* name) {
@@ -71,9 +71,9 @@ class Pmi final : public Cluster {
     const std::string own = ask("cmd=get_my_kvsname", "my_kvsname", deadline);
     const std::string space = pmi::field(own, "kvsname").value_or("");
     if (space.empty()) throw failed("cmd=get_my_kvsname", own);
-    if (rank_ == 0) ask("cmd=put kvsname=" + space + " key=" + key + " value=" + text, "put_result", deadline);
+    if (rank_ == 0) ask("cmd=put kvsname=" + space + " key=" + space_key + " value=" + text, "put_result", deadline);
     ask("cmd=barrier_in", "barrier_out", deadline);
-    const std::string line = ask("cmd=get kvsname=" + space + " key=" + key, "get_result", deadline);
+    const std::string line = ask("cmd=get kvsname=" + space + " key=" + space_key, "get_result", deadline);
     // Leave can be taken once; an MPI does that by itself.
     if (mpi_here() == Mpi::none) ask("cmd=finalize", "finalize_ack", deadline);
     return pmi::field(line, "value").value_or("");
@@ -108,7 +108,7 @@ class Pmi final : public Cluster {
         return line;
       }
       if (input_.size() > pmi::longest_line) throw failed("", input_.substr(0, 80));
-      if (!deadline.wait(descriptor_, POLLIN, first_remark)) {
+      if (!deadline.wait(descriptor_, POLLIN, remark_after)) {
         if (!std::exchange(told_, true))
           base::log("rank " + std::to_string(rank_) + " waits until all ranks speak to the launcher (PMI-1)");
         continue;

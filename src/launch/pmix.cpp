@@ -25,7 +25,7 @@ namespace tutti::launch {
 
 namespace {
 
-constexpr char library[] = "libpmix.so.2", key[] = "tutti.store", job_size[] = "pmix.job.size";
+constexpr char library[] = "libpmix.so.2", store_key[] = "tutti.store", job_size[] = "pmix.job.size";
 
 /// pmix_proc_t
 struct Proc {
@@ -33,7 +33,7 @@ struct Proc {
   std::uint32_t rank = 0;
 };
 /// pmix_value_t: the union is larger in some versions, never smaller, and what it holds starts here.
-struct Value {
+struct PmixValue {
   std::uint16_t type = 0;
   alignas(8) union {
     const char* string;
@@ -41,7 +41,7 @@ struct Value {
     std::array<std::byte, 48> rest;
   } data{.rest = {}};
 };
-static_assert(offsetof(Value, data) == 8);
+static_assert(offsetof(PmixValue, data) == 8);
 
 constexpr std::uint16_t is_string = 3, is_uint32 = 14;
 constexpr std::uint8_t for_all = 3;                 // PMIX_GLOBAL
@@ -50,11 +50,11 @@ constexpr int success = 0, done_already = -157;     // PMIX_OPERATION_SUCCEEDED:
 
 struct Functions {
   int (*init)(Proc*, void*, std::size_t);
-  int (*get)(const Proc*, const char*, const void*, std::size_t, Value**);
-  int (*put)(std::uint8_t, const char*, Value*);
+  int (*get)(const Proc*, const char*, const void*, std::size_t, PmixValue**);
+  int (*put)(std::uint8_t, const char*, PmixValue*);
   int (*commit)();
   int (*start_fence)(const Proc*, std::size_t, const void*, std::size_t, void (*)(int, void*), void*);
-  int (*start_get)(const Proc*, const char*, const void*, std::size_t, void (*)(int, Value*, void*), void*);
+  int (*start_get)(const Proc*, const char*, const void*, std::size_t, void (*)(int, PmixValue*, void*), void*);
   int (*finalize)(const void*, std::size_t);
   const char* (*error_string)(int);
 };
@@ -83,14 +83,14 @@ pid_t parent_of(pid_t process) {
   return parent;
 }
 
-struct Found {
+struct Opened {
   void* handle = nullptr;
   std::string why;
 };
 
 /// The copy that this process has, else the launcher's, else the system's: another release may not understand the
 /// launcher's.
-Found open_library() {
+Opened open_library() {
   if (void* handle = dlopen(library, RTLD_NOW | RTLD_NOLOAD)) return {handle, "the library that is loaded already"};
   for (pid_t process = getppid(); process > 1; process = parent_of(process)) {
     const std::string path = library_of(process);
@@ -134,7 +134,7 @@ class Answer {
   /// Of one that it will not call for.
   static void take_back(void* handed) { const std::unique_ptr<Held> held(static_cast<Held*>(handed)); }
   static void fence_over(int status, void* handed) { got(status, nullptr, handed); }
-  static void got(int status, Value* value, void* handed) {
+  static void got(int status, PmixValue* value, void* handed) {
     const std::unique_ptr<Held> held(static_cast<Held*>(handed));
     const bool text =
         status == success && value != nullptr && value->type == is_string && value->data.string != nullptr;
@@ -167,11 +167,11 @@ class Answer {
 
 class Pmix final : public Cluster {
  public:
-  explicit Pmix(const Found& found) : pmix_(functions_of(found.handle)) {
+  explicit Pmix(const Opened& found) : pmix_(functions_of(found.handle)) {
     check(pmix_.init(&self_, nullptr, 0), "PMIx_Init");
     Proc job = self_;
     job.rank = any_rank;
-    const Value& size = get(job, job_size, is_uint32);
+    const PmixValue& size = get(job, job_size, is_uint32);
     if (size.data.number > most_ranks || self_.rank >= size.data.number)
       throw Error(Cause::system, "the launcher (PMIx) says that this is rank " + std::to_string(self_.rank) + " of " +
                                      std::to_string(size.data.number) + "; Tutti takes up to " +
@@ -190,10 +190,10 @@ class Pmix final : public Cluster {
   std::string share(const std::string& text, Deadline& deadline) override {
     deadline.await("the launcher or the other ranks (PMIx)");
     if (rank_ == 0) {
-      Value value;
+      PmixValue value;
       value.type = is_string;
       value.data.string = text.c_str();
-      check(pmix_.put(for_all, key, &value), "PMIx_Put");
+      check(pmix_.put(for_all, store_key, &value), "PMIx_Put");
       check(pmix_.commit(), "PMIx_Commit");
     }
     // The blocking forms of these wait for a rank that never comes, and nothing ends them.
@@ -203,7 +203,7 @@ class Pmix final : public Cluster {
     Proc first = self_;
     first.rank = 0;
     return await("PMIx_Get_nb", deadline,
-                 [&](void* answer) { return pmix_.start_get(&first, key, nullptr, 0, Answer::got, answer); });
+                 [&](void* answer) { return pmix_.start_get(&first, store_key, nullptr, 0, Answer::got, answer); });
   }
 
  private:
@@ -222,8 +222,8 @@ class Pmix final : public Cluster {
   }
 
   /// What is got is a few bytes and stays: releasing it takes more of the library than we use.
-  const Value& get(const Proc& whose, const char* name, std::uint16_t type) const {
-    Value* value = nullptr;
+  const PmixValue& get(const Proc& whose, const char* name, std::uint16_t type) const {
+    PmixValue* value = nullptr;
     const std::string what = std::string("PMIx_Get of ") + name;
     check(pmix_.get(&whose, name, nullptr, 0, &value), what);
     if (value == nullptr || value->type != type)

@@ -60,7 +60,7 @@ std::optional<Secret> from_hex(std::string_view text) {
 
 std::optional<Secret> read_secret(int descriptor) {
   std::array<char, 64> text{};
-  const ssize_t size = read(descriptor, text.data(), text.size());
+  const ssize_t size = ::read(descriptor, text.data(), text.size());
   std::string_view content(text.data(), size > 0 ? static_cast<std::size_t>(size) : 0);
   while (!content.empty() && (content.back() == '\n' || content.back() == '\r' || content.back() == ' '))
     content.remove_suffix(1);

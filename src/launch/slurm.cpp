@@ -14,13 +14,13 @@ namespace {
 constexpr char job_variable[] = "SLURM_JOB_ID", step_variable[] = "SLURM_STEP_ID", task_variable[] = "SLURM_PROCID",
                tasks_variable[] = "SLURM_STEP_NUM_TASKS", hosts_variable[] = "SLURM_STEP_NODELIST",
                order_variable[] = "SLURM_DISTRIBUTION", parts_variable[] = "SLURM_HET_SIZE";
-constexpr char advice[] =
+constexpr char slurm_advice[] =
     "; start the program with srun --mpi=pmix or --mpi=pmi2 (srun --mpi=list says what there is), set TUTTI_RANK and "
     "the others by hand (docs/launch.md), or unset SLURM_STEP_ID to run it alone";
 /// Above those that Linux gives to whoever asks for any.
 constexpr std::uint32_t first_port = 61440, ports = 4096;
 
-std::string variable(const char* name) {
+std::string setting(const char* name) {
   const char* value = std::getenv(name);
   return value == nullptr ? "" : value;
 }
@@ -29,15 +29,15 @@ int number(const char* name) {
   const int value = number_in(name).value_or(-1);
   if (value < 0)
     throw Error(Cause::usage,
-                std::string("this is a task of Slurm's, but ") + name + " is \"" + variable(name) + "\"" + advice);
+                std::string("this is a task of Slurm's, but ") + name + " is \"" + setting(name) + "\"" + slurm_advice);
   return value;
 }
 
 HostAndPort store_of(std::uint32_t job, std::uint32_t step) {
-  const std::string list = variable(hosts_variable), host = first_host(list);
+  const std::string list = setting(hosts_variable), host = first_host(list);
   if (host.empty())
-    throw Error(Cause::usage,
-                std::string("this is a task of Slurm's, but ") + hosts_variable + " is \"" + list + "\"" + advice);
+    throw Error(Cause::usage, std::string("this is a task of Slurm's, but ") + hosts_variable + " is \"" + list + "\"" +
+                                  slurm_advice);
   // Steps of one job, and jobs that follow each other, are the ones that meet on a host.
   return HostAndPort("tcp:" + host + ":" + std::to_string(first_port + (37 * job + step) % ports));
 }
@@ -71,17 +71,18 @@ std::optional<SlurmTask> find_slurm_task() {
   if (std::getenv(step_variable) == nullptr) return std::nullopt;
   const int size = number(tasks_variable), rank = number(task_variable);
   if (size == 1) return std::nullopt;
-  if (!variable(parts_variable).empty())
+  if (!setting(parts_variable).empty())
     throw Error(Cause::usage,
-                std::string("Slurm's variables do not say where task 0 of a heterogeneous job is") + advice);
+                std::string("Slurm's variables do not say where task 0 of a heterogeneous job is") + slurm_advice);
   if (rank >= size || size > most_ranks)
     throw Error(Cause::usage, "this is task " + std::to_string(rank) + " of " + std::to_string(size) +
-                                  " of Slurm's; Tutti takes up to " + std::to_string(most_ranks) + " ranks" + advice);
-  if (variable(order_variable).starts_with("arbitrary"))
+                                  " of Slurm's; Tutti takes up to " + std::to_string(most_ranks) + " ranks" +
+                                  slurm_advice);
+  if (setting(order_variable).starts_with("arbitrary"))
     throw Error(Cause::usage,
                 std::string("Slurm's variables do not say where task 0 is when tasks are dealt to hosts in "
                             "an arbitrary order") +
-                    advice);
+                    slurm_advice);
   const int job = number(job_variable), step = number(step_variable);
   return SlurmTask{rank, size, std::to_string(job) + "." + std::to_string(step),
                    store_of(static_cast<std::uint32_t>(job), static_cast<std::uint32_t>(step))};

@@ -5,6 +5,8 @@
 #include <limits>
 #include <utility>
 
+#include "plan/operation.hpp"
+
 namespace tutti::plan {
 namespace {
 
@@ -26,7 +28,6 @@ struct Range {
 };
 
 bool sends(Verb verb) { return verb == Verb::send || verb == Verb::publish; }
-bool receives(Verb verb) { return verb == Verb::recv || verb == Verb::recv_reduce; }
 
 class Stager {
  public:

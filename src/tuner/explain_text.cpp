@@ -15,12 +15,6 @@ namespace {
 
 constexpr std::size_t column = 28;
 
-std::string microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.4g us", nanoseconds / 1e3);
-  return text;
-}
-
 std::string padded(std::string text, std::size_t width) {
   text.resize(std::max(width, text.size() + 1), ' ');
   return text;

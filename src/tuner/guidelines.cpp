@@ -3,7 +3,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdio>
 #include <optional>
 
 #include "tune/table.hpp"
@@ -20,7 +19,7 @@ namespace {
 /// Beyond the spread of both sides, so much is still taken for noise.
 constexpr double noise = 1.05;
 
-const std::vector<Guideline>& all() {
+const std::vector<Guideline>& table() {
   using enum Kind;
   static const std::vector<Guideline> list{
       {allreduce, {{reduce}, {bcast}}},
@@ -68,12 +67,6 @@ bool slower(double left, Interval left_spread, double right, Interval right_spre
   return left_spread.low > right_spread.high && left > noise * right;
 }
 
-std::string microseconds(double nanoseconds) {
-  char text[32];
-  std::snprintf(text, sizeof text, "%.3g us", nanoseconds / 1e3);
-  return text;
-}
-
 std::string text_of(const std::vector<Part>& parts) {
   std::string text;
   for (const Part& part : parts)
@@ -92,7 +85,7 @@ class Check {
   std::vector<Violation> run() {
     for (const Point& point : measurements_.points) {
       if (!point.settled()) continue;
-      for (const Guideline& guideline : all())
+      for (const Guideline& guideline : table())
         if (guideline.left == point.kind) compare(point, guideline.text(), right_side(point, guideline));
       for (const Point* larger : measurements_.row(point.kind, point.ranks))
         if (larger->bytes > point.bytes) compare(point, std::string(larger_block), side(*larger));
@@ -175,7 +168,7 @@ class Check {
 
 }  // namespace
 
-std::span<const Guideline> guidelines() { return all(); }
+std::span<const Guideline> guidelines() { return table(); }
 
 std::string Guideline::text() const {
   constexpr std::array<std::string_view, 3> sizes{"(m)", "(P m)", "(m / P)"};

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cmath>
+#include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
 
@@ -106,6 +107,12 @@ Point point_from(const Json& json) {
 }
 
 }  // namespace
+
+std::string microseconds(double nanoseconds) {
+  char text[32];
+  std::snprintf(text, sizeof text, "%.4g us", nanoseconds / 1e3);
+  return text;
+}
 
 double median(std::vector<double> values) {
   if (values.empty()) return 0;

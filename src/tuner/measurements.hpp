@@ -17,6 +17,8 @@ struct Interval {
 double median(std::vector<double> values);
 /// Holds the median with a confidence of 95 %, by order statistics; from fewer than 6 values, all of them.
 Interval interval(std::vector<double> values);
+/// "12.5 us".
+std::string microseconds(double nanoseconds);
 
 /// An algorithm with its parameters, at one point.
 struct Candidate {

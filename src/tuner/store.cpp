@@ -30,7 +30,7 @@ constexpr std::uintmax_t longest = 256 << 20;
 /// 0, or what the system said.
 int write_all(int file, const std::string& text) {
   for (std::size_t done = 0; done < text.size();) {
-    const ssize_t n = write(file, text.data() + done, text.size() - done);
+    const ssize_t n = ::write(file, text.data() + done, text.size() - done);
     if (n < 0 && errno != EINTR) return errno;
     if (n > 0) done += static_cast<std::size_t>(n);
   }

@@ -39,10 +39,6 @@ class EndTest : public testing::Test {
   std::set<std::string> before_;
 };
 
-void expect_text(const Running& job, const std::string& part) {
-  EXPECT_NE(job.errors().find(part), std::string::npos) << "no \"" << part << "\" in:\n" << job.errors();
-}
-
 double seconds_since(std::uint64_t begin) { return static_cast<double>(base::now() - begin) * 1e-9; }
 
 /// One that is in the job and would stay for ever.

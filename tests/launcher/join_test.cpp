@@ -13,10 +13,6 @@
 namespace tutti::test {
 namespace {
 
-void expect_text(const Running& job, const std::string& part) {
-  EXPECT_NE(job.errors().find(part), std::string::npos) << "no \"" << part << "\" in:\n" << job.errors();
-}
-
 TEST(Join, AProgramStartedAloneIsAWorldOfOne) {
   Running alone(probe({"join", "who", "leave"}));
   EXPECT_EQ(alone.wait(), 0) << alone.errors();

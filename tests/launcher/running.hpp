@@ -2,6 +2,7 @@
 // Runs a command beside the test and watches it.
 #pragma once
 
+#include <gtest/gtest.h>
 #include <sys/types.h>
 
 #include <string>
@@ -59,5 +60,9 @@ std::string probe_command();
 /// `tutti run` with options, then `probe` with steps.
 std::vector<std::string> tutti_run(const std::vector<std::string>& options, const std::vector<std::string>& command);
 std::vector<std::string> probe(const std::vector<std::string>& steps);
+
+inline void expect_text(const Running& job, const std::string& part) {
+  EXPECT_NE(job.errors().find(part), std::string::npos) << "no \"" << part << "\" in:\n" << job.errors();
+}
 
 }  // namespace tutti::test

@@ -24,13 +24,13 @@ namespace tutti::command {
 
 namespace {
 
-struct Given {
+struct ExplainOptions {
   std::string collective, bytes;
   int ranks = 2;
   bool json = false, no_single_copy = false, ordered = false;
 };
 
-tuner::Question read(const Given& given, const tune::Machine& machine) {
+tuner::Question read(const ExplainOptions& given, const tune::Machine& machine) {
   tuner::Question question;
   const collectives::Collective& collective = read_collective(given.collective);
   question.kind = collective.kind;
@@ -46,7 +46,7 @@ tuner::Question read(const Given& given, const tune::Machine& machine) {
   return question;
 }
 
-int run(const Given& given) {
+int run(const ExplainOptions& given) {
   const tune::Machine machine = job::this_machine(host::usable_cores().usable);
   const tuner::Question question = read(given, machine);
   const tune::Source source = tune::find_table(machine);
@@ -65,7 +65,7 @@ int run(const Given& given) {
 }  // namespace
 
 Action add_explain(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<ExplainOptions>();
   CLI::App* explain =
       program.add_subcommand("explain", "Say which algorithm serves a call, why, and what would change that.");
   explain->add_option("COLLECTIVE", given->collective, "As in allreduce")->required();

@@ -27,7 +27,7 @@ namespace tutti::command {
 
 namespace {
 
-struct Given {
+struct PlanOptions {
   std::string action = "list", collective, algorithm, file;
   Rank ranks = 4, root = 0;
   Count count = 8, segment = 0;
@@ -61,7 +61,7 @@ void require_hosts(std::span<const Rank> hosts, Rank ranks) {
   }
 }
 
-Plans build(const Given& given) {
+Plans build(const PlanOptions& given) {
   if (given.collective.empty() || given.algorithm.empty())
     throw Error(Cause::usage,
                 "which plan? tutti plan " + given.action + " COLLECTIVE ALGORITHM, as tutti plan list " + "names them");
@@ -134,7 +134,7 @@ std::vector<plan::Plan> read_plans(const std::string& name) {
 }
 
 /// Plans that a user built and printed.
-int run_file(const Given& given) {
+int run_file(const PlanOptions& given) {
   const std::vector<plan::Plan> plans = read_plans(given.file);
   if (given.action == "check")
     return say(plan::check_user(plans, {.hosts = given.hosts}),
@@ -156,7 +156,7 @@ int mutants(const Plans& made) {
   return report.unproved() == 0 ? 0 : 1;
 }
 
-int run(const Given& given) {
+int run(const PlanOptions& given) {
   if (!given.file.empty()) return run_file(given);
   if (given.action == "list") return list(given.collective);
   const Plans made = build(given);
@@ -173,7 +173,7 @@ int run(const Given& given) {
 }  // namespace
 
 Action add_plan(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<PlanOptions>();
   CLI::App* plan = program.add_subcommand("plan", "List the algorithms; show, draw or check their plans.");
   plan->add_option("ACTION", given->action,
                    "list, show (text), draw (SVG), check (proof), mutants (proof of the proof)")

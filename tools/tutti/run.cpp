@@ -27,7 +27,7 @@ namespace {
 
 constexpr char usage[] = "tutti run -n N [OPTIONS] PROGRAM [ARGUMENTS...]";
 
-struct Given {
+struct RunOptions {
   int ranks = 1;
   std::string bind = "none";
   double timeout = 0;
@@ -61,7 +61,7 @@ std::string check_timeout(const std::string& text) {
 
 bool is_world(std::uint64_t context, std::uint64_t job) { return context == host::world_context(job); }
 
-launcher::Options make_options(const Given& given) {
+launcher::Options make_options(const RunOptions& given) {
   launcher::Options options;
   options.ranks = given.ranks;
   options.bind = given.bind == "core";
@@ -75,7 +75,7 @@ launcher::Options make_options(const Given& given) {
 }
 
 /// The ranks merge what they have recorded; those of a job that dies leave it to be merged here.
-int run_traced(const Given& given) {
+int run_traced(const RunOptions& given) {
   const std::string file = std::filesystem::absolute(given.trace).string();
   for (int rank = 0; rank < launch::most_ranks; ++rank)  // an earlier job's
     if (std::error_code error; !std::filesystem::remove(trace::part_of(file, rank), error)) break;
@@ -89,7 +89,7 @@ int run_traced(const Given& given) {
 }  // namespace
 
 Action add_run(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<RunOptions>();
   CLI::App* run = program.add_subcommand("run", "Start the ranks of a job on this machine, and wait for them.");
   run->footer(
       "Standard input goes to rank 0. Ctrl-C asks all ranks to stop; a second one kills them.\n"

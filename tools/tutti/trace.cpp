@@ -19,7 +19,7 @@ namespace tutti::command {
 
 namespace {
 
-struct Given {
+struct TraceOptions {
   std::string file, picture;
   bool merge = false;
 };
@@ -30,7 +30,7 @@ void write_picture(const std::string& path, const std::string& picture) {
   if (!(file << picture << std::flush)) throw Error(Cause::system, "cannot write the picture " + path);
 }
 
-int run(const Given& given) {
+int run(const TraceOptions& given) {
   if (given.merge && trace::merge_parts(given.file, job::algorithm_name) == 0)
     throw Error(Cause::usage, "there are no parts of " + given.file + " (" + trace::part_of(given.file, 0) +
                                   " and so on); without --merge it is read as it is");
@@ -43,7 +43,7 @@ int run(const Given& given) {
 }  // namespace
 
 Action add_trace(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<TraceOptions>();
   CLI::App* trace =
       program.add_subcommand("trace", "Say what a trace shows: who came late, who waits, what costs most.");
   trace->footer("tutti run --trace FILE makes one. ui.perfetto.dev and chrome://tracing show all of it.");

@@ -49,7 +49,7 @@ namespace {
 
 using Clock = std::chrono::steady_clock;
 
-struct Given {
+struct TuneOptions {
   std::vector<std::string> collectives;
   std::string ranks, sizes = "8:2M", result;
   double minutes = 10, seconds = 60;
@@ -76,7 +76,7 @@ std::string default_ranks(int cores) {
   return text;
 }
 
-tuner::Plan plan_of(const Given& given) {
+tuner::Plan plan_of(const TuneOptions& given) {
   tuner::Plan plan;
   plan.kinds = read_kinds(given.collectives);
   plan.sizes = read_sizes(given.sizes);
@@ -86,7 +86,7 @@ tuner::Plan plan_of(const Given& given) {
 }
 
 /// A rank of a job that measures. Rank 0 writes the result to where the command reads it.
-int measure(const Given& given) {
+int measure(const TuneOptions& given) {
   const Group world = tutti::world();
   const job::Runtime& runtime = world.member()->runtime();
   const tuner::Plan plan = plan_of(given);
@@ -145,7 +145,7 @@ int launch(const launcher::Options& options) {
 }
 
 /// The same options again, for the ranks of one job.
-launcher::Options job_of(const Given& given, Rank ranks, double seconds, const std::string& result) {
+launcher::Options job_of(const TuneOptions& given, Rank ranks, double seconds, const std::string& result) {
   launcher::Options options;
   options.ranks = ranks;
   // What is measured depends on nothing that another table says.
@@ -218,7 +218,7 @@ std::string foreign_load(int cores) {
   return fmt::format("load before: {:.2f}", load[0]);
 }
 
-int tune_machine(Given given) {
+int tune_machine(TuneOptions given) {
   if (std::getenv(launch::rank_variable) != nullptr)
     throw Error(Cause::usage, "tutti tune starts its ranks itself; leave out tutti run");
   const tune::Machine machine = job::this_machine(host::usable_cores().usable);
@@ -266,7 +266,7 @@ int tune_machine(Given given) {
 }  // namespace
 
 Action add_tune(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<TuneOptions>();
   CLI::App* tune = program.add_subcommand(
       "tune", "Measure the algorithms on this machine, and write the table that its jobs use from then on.");
   tune->add_option("COLLECTIVE", given->collectives, "As in allreduce; none: all of them");

@@ -16,12 +16,12 @@ namespace tutti::command {
 
 namespace {
 
-struct Given {
+struct WhyOptions {
   std::string job;
   bool json = false;
 };
 
-int run(const Given& given) {
+int run(const WhyOptions& given) {
   if (given.job.empty()) {
     const std::vector<diagnose::Job> jobs = diagnose::find_jobs();
     fmt::print("{}", given.json ? diagnose::list_json(jobs) : diagnose::list_text(jobs));
@@ -36,7 +36,7 @@ int run(const Given& given) {
 }  // namespace
 
 Action add_why(CLI::App& program) {
-  const auto given = std::make_shared<Given>();
+  const auto given = std::make_shared<WhyOptions>();
   CLI::App* why = program.add_subcommand("why", "Say who waits for whom in a job that hangs; alone: list the jobs.");
   why->footer("Only looks: the job goes on as if nothing had happened, also when its ranks are stopped or dead.");
   why->add_option("JOB", given->job, "A job's number, or the PID of its launcher or of a rank");

@@ -14,7 +14,6 @@ namespace tutti::mpi {
 using transport::Header;
 using transport::Peer;
 using transport::Pull;
-using transport::State;
 using transport::Transfer;
 
 namespace {
@@ -46,11 +45,11 @@ std::vector<MPI_Request> in_pieces(std::byte* data, std::size_t size, Start star
   return requests;
 }
 
-State state_of(std::vector<MPI_Request>& requests) {
+transport::State state_of(std::vector<MPI_Request>& requests) {
   int done = 0;
   const int code = real.Testall(static_cast<int>(requests.size()), requests.data(), &done, MPI_STATUSES_IGNORE);
-  if (code != MPI_SUCCESS) return State::lost;
-  return done != 0 ? State::done : State::pending;
+  if (code != MPI_SUCCESS) return transport::State::lost;
+  return done != 0 ? transport::State::done : transport::State::pending;
 }
 
 /// True when what a receive waited for has not come.
@@ -129,7 +128,7 @@ void Carrier::post(Peer to, const Header& header, std::span<const std::byte> byt
 
 void Carrier::send(Transfer& transfer) {
   if (comm_ == MPI_COMM_NULL) {
-    transfer.state = State::lost;
+    transfer.state = transport::State::lost;
     return;
   }
   rendezvous_.send(transfer, transfer.size <= eager && (packets_.size() < most_packets || transfer.size == 0));
@@ -220,15 +219,16 @@ bool Carrier::end_packets() {
 bool Carrier::end_leaving() {
   return std::erase_if(leaving_, [](Leaving& one) {
            const auto state = state_of(one.requests);
-           if (state != State::pending) one.transfer->state = state;
-           return state != State::pending;
+           if (state != transport::State::pending) one.transfer->state = state;
+           return state != transport::State::pending;
          }) > 0;
 }
 
 bool Carrier::end_coming() {
-  std::vector<std::pair<std::uint64_t, State>> ended;
+  std::vector<std::pair<std::uint64_t, transport::State>> ended;
   for (Coming& one : coming_)
-    if (const State state = state_of(one.requests); state != State::pending) ended.emplace_back(one.place, state);
+    if (const transport::State state = state_of(one.requests); state != transport::State::pending)
+      ended.emplace_back(one.place, state);
   for (const auto& [place, state] : ended) rendezvous_.finish(place, state);
   return !ended.empty();
 }
@@ -236,7 +236,7 @@ bool Carrier::end_coming() {
 void Carrier::cancel(Transfer& transfer) {
   // Otherwise its receiver is waiting for these bytes in the MPI.
   if (!rendezvous_.cancel(transfer))
-    while (transfer.state == State::pending) end_leaving();
+    while (transfer.state == transport::State::pending) end_leaving();
 }
 
 }  // namespace tutti::mpi

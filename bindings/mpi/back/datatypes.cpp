@@ -16,28 +16,28 @@
 namespace tutti::mpi {
 namespace {
 
-struct Kept {
+struct Types {
   std::mutex lock;
-  std::unordered_map<std::uintptr_t, std::unique_ptr<const Datatype>> types;
+  std::unordered_map<std::uintptr_t, std::unique_ptr<const Datatype>> by_handle;
 };
 
 /// What this thread asked for last.
-struct Last {
+struct LastType {
   std::uint64_t generation = 0;
   MPI_Datatype handle = MPI_DATATYPE_NULL;
   const Datatype* type = nullptr;
 };
-thread_local Last last;
+thread_local LastType last_type;
 
-Kept& kept() {
-  static Kept& all = *std::make_unique<Kept>().release();  // kept for ever: datatypes may be freed after main
+Types& types() {
+  static Types& all = *std::make_unique<Types>().release();  // kept for ever: datatypes may be freed after main
   return all;
 }
 
 int forget(MPI_Datatype type, int, void*, void*) {
-  const std::lock_guard lock(kept().lock);
+  const std::lock_guard lock(types().lock);
   handle_generation.fetch_add(1, std::memory_order_relaxed);
-  kept().types.erase(number_of(type));
+  types().by_handle.erase(number_of(type));
   return MPI_SUCCESS;
 }
 
@@ -202,11 +202,11 @@ void watch(MPI_Datatype type) {
 
 const Datatype* find(MPI_Datatype type) {
   if (type == MPI_DATATYPE_NULL) return nullptr;
-  Kept& all = kept();
+  Types& all = types();
   {
     const std::lock_guard lock(all.lock);
-    const auto found = all.types.find(number_of(type));
-    if (found != all.types.end()) return found->second.get();
+    const auto found = all.by_handle.find(number_of(type));
+    if (found != all.by_handle.end()) return found->second.get();
   }
   MPI_Count size = MPI_UNDEFINED;
   if (real.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return nullptr;
@@ -214,16 +214,16 @@ const Datatype* find(MPI_Datatype type) {
   watch(type);
   const std::lock_guard lock(all.lock);
   // Another thread may have found it meanwhile, and use it.
-  return all.types.try_emplace(number_of(type), std::move(made)).first->second.get();
+  return all.by_handle.try_emplace(number_of(type), std::move(made)).first->second.get();
 }
 
 }  // namespace
 
 const Datatype* datatype(MPI_Datatype type) {
   const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);
-  if (last.generation == generation && last.handle == type) return last.type;
+  if (last_type.generation == generation && last_type.handle == type) return last_type.type;
   const Datatype* found = find(type);
-  if (found != nullptr) last = {generation, type, found};
+  if (found != nullptr) last_type = {generation, type, found};
   return found;
 }
 

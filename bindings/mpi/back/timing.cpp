@@ -10,13 +10,13 @@
 namespace tutti::mpi {
 namespace {
 
-struct Table {
+struct Charges {
   std::mutex lock;
-  std::unordered_map<std::uintptr_t, Charge> charges;
+  std::unordered_map<std::uintptr_t, Charge> by_request;
 };
 
-Table& table() {
-  static Table& all = *std::make_unique<Table>().release();  // kept for ever: threads may outlive main
+Charges& charges() {
+  static Charges& all = *std::make_unique<Charges>().release();  // kept for ever: threads may outlive main
   return all;
 }
 
@@ -36,9 +36,9 @@ void time_request(MPI_Request request, Charge charge) {
     add(charge, 0, true);
     return;
   }
-  const std::lock_guard guard(table().lock);
+  const std::lock_guard guard(charges().lock);
   // The MPI gives the handle of a request that ended unseen to another.
-  const auto [found, fresh] = table().charges.try_emplace(number_of(request), charge);
+  const auto [found, fresh] = charges().by_request.try_emplace(number_of(request), charge);
   if (fresh) {
     timed_requests.fetch_add(1, std::memory_order_relaxed);
     return;
@@ -48,9 +48,9 @@ void time_request(MPI_Request request, Charge charge) {
 }
 
 Stopwatch::Stopwatch(std::span<MPI_Request> requests) : requests_(requests), before_(requests.size()) {
-  const std::lock_guard guard(table().lock);
+  const std::lock_guard guard(charges().lock);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const bool measured = requests[i] != MPI_REQUEST_NULL && table().charges.contains(number_of(requests[i]));
+    const bool measured = requests[i] != MPI_REQUEST_NULL && charges().by_request.contains(number_of(requests[i]));
     before_[i] = measured ? requests[i] : MPI_REQUEST_NULL;
     measured_ += measured ? 1 : 0;
   }
@@ -60,15 +60,15 @@ Stopwatch::Stopwatch(std::span<MPI_Request> requests) : requests_(requests), bef
 Stopwatch::~Stopwatch() {
   if (measured_ == 0) return;
   const std::int64_t each = since(start_) / measured_;
-  const std::lock_guard guard(table().lock);
+  const std::lock_guard guard(charges().lock);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
     if (before_[i] == MPI_REQUEST_NULL) continue;
-    const auto found = table().charges.find(number_of(before_[i]));
-    if (found == table().charges.end()) continue;
+    const auto found = charges().by_request.find(number_of(before_[i]));
+    if (found == charges().by_request.end()) continue;
     const bool ended = requests_[i] == MPI_REQUEST_NULL;
     add(found->second, each, ended);
     if (!ended) continue;
-    table().charges.erase(found);
+    charges().by_request.erase(found);
     timed_requests.fetch_sub(1, std::memory_order_relaxed);
   }
 }
