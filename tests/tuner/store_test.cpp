@@ -16,7 +16,7 @@
 namespace tutti::tuner {
 namespace {
 
-const tune::Machine machine{"Imaginary", 4, true};
+const tune::Machine imaginary{"Imaginary", 4, true};
 
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
@@ -25,15 +25,15 @@ std::string read(const std::string& path) {
 
 TEST(Store, SavesWhatIsFound) {
   const Folder folder;
-  const std::string path = tune::table_path(machine);
+  const std::string path = tune::table_path(imaginary);
   Measurements all = lawful();
-  all.machine = machine.text();
-  save(path, machine, all, derive(all));
-  const tune::Source source = tune::find_table(machine);
+  all.machine = imaginary.text();
+  save(path, imaginary, all, derive(all));
+  const tune::Source source = tune::find_table(imaginary);
   EXPECT_EQ(source.name, path) << source.trouble;
   EXPECT_EQ(source.lines, derive(all));
   std::string trouble;
-  EXPECT_EQ(read_measurements(measurements_path(path), machine, trouble), all);
+  EXPECT_EQ(read_measurements(measurements_path(path), imaginary, trouble), all);
   EXPECT_EQ(trouble, "");
   EXPECT_EQ(read_measurements(measurements_path(path), {"Other", 4, true}, trouble), Measurements{});
   EXPECT_NE(trouble, "");
@@ -44,14 +44,14 @@ TEST(Store, MeasurementsThatAreNoneAreToldOf) {
   const Folder folder;
   const std::string path = (folder.path() / "m.json").string();
   std::string trouble;
-  EXPECT_EQ(read_measurements(path, machine, trouble), Measurements{});
+  EXPECT_EQ(read_measurements(path, imaginary, trouble), Measurements{});
   EXPECT_EQ(trouble, "");  // there are none, which is no trouble
   for (const char* text : {"", "{}", "[1,2", "\xff\xfe", "null"}) {
     write_file(path, text);
-    EXPECT_EQ(read_measurements(path, machine, trouble), Measurements{});
+    EXPECT_EQ(read_measurements(path, imaginary, trouble), Measurements{});
     EXPECT_NE(trouble, "") << text;
   }
-  EXPECT_EQ(read_measurements(folder.path().string(), machine, trouble), Measurements{});
+  EXPECT_EQ(read_measurements(folder.path().string(), imaginary, trouble), Measurements{});
   EXPECT_NE(trouble, "");
 }
 
