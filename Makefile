@@ -1,7 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Every target does its own set-up (Debian packages, .venv, build), and only what is missing of it.
 MAKEFLAGS += --no-print-directory
-PRESETS = release debug ci asan tsan fuzz
+PRESETS = release debug ci lint asan tsan fuzz
 JOBS ?= $(shell nproc)
 FUZZ_SECONDS ?= 60
 LAB ?= --hosts 4
@@ -47,9 +47,9 @@ instructions: ## Record how many instructions a small allreduce takes with this 
 
 lint: ## Check format, clang-tidy, ruff, shellcheck and the rules of the tree
 	@scripts/setup build lint
-	@$(MAKE) configure-ci
-	@cmake --build --preset ci --target build.ninja >/dev/null
-	@scripts/lint build/ci
+	@$(MAKE) configure-lint
+	@cmake --build --preset lint --target build.ninja >/dev/null
+	@scripts/lint build/lint
 
 format: ## Write C++ and Python in the project's format
 	@scripts/setup build lint

@@ -34,7 +34,7 @@ Types& types() {
   return all;
 }
 
-int forget(MPI_Datatype type, int, void*, void*) {
+int forget_type(MPI_Datatype type, int, void*, void*) {
   const std::lock_guard lock(types().lock);
   handle_generation.fetch_add(1, std::memory_order_relaxed);
   types().by_handle.erase(number_of(type));
@@ -188,13 +188,13 @@ std::unique_ptr<const Datatype> describe(MPI_Datatype type) {
 }
 
 /// So that it is forgotten with the datatype; predefined ones are never freed.
-void watch(MPI_Datatype type) {
+void watch_type(MPI_Datatype type) {
   int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
   real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
   if (combiner == MPI_COMBINER_NAMED) return;
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
-    real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget, &made, nullptr);
+    real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget_type, &made, nullptr);
     return made;
   }();
   real.Type_set_attr(type, keyval, nullptr);
@@ -211,7 +211,7 @@ const Datatype* find(MPI_Datatype type) {
   MPI_Count size = MPI_UNDEFINED;
   if (real.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return nullptr;
   auto made = describe(type);
-  watch(type);
+  watch_type(type);
   const std::lock_guard lock(all.lock);
   // Another thread may have found it meanwhile, and use it.
   return all.by_handle.try_emplace(number_of(type), std::move(made)).first->second.get();

@@ -178,21 +178,21 @@ Combining find(MPI_Op op, MPI_Datatype type) {
 }
 
 /// What this thread asked for last.
-struct Last {
+struct LastReduction {
   std::uint64_t generation = 0;
   MPI_Op op = MPI_OP_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   Combining combining;
 };
-thread_local Last last;
+thread_local LastReduction last_reduction;
 
 }  // namespace
 
 const Combining& combining(MPI_Op op, MPI_Datatype type) {
   const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);
-  if (last.generation != generation || last.op != op || last.type != type)
-    last = {generation, op, type, find(op, type)};
-  return last.combining;
+  if (last_reduction.generation != generation || last_reduction.op != op || last_reduction.type != type)
+    last_reduction = {generation, op, type, find(op, type)};
+  return last_reduction.combining;
 }
 
 }  // namespace tutti::mpi

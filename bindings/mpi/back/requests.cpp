@@ -31,14 +31,14 @@ struct Persistent {
   int code = MPI_SUCCESS;
 };
 
-struct Table {
+struct Requests {
   std::mutex lock;
   std::list<Open*> open;  ///< Owned by their requests.
   std::unordered_map<std::uintptr_t, Persistent> persistent;
 };
 
-Table& table() {
-  static Table& all = *std::make_unique<Table>().release();
+Requests& table() {
+  static Requests& all = *std::make_unique<Requests>().release();
   return all;
 }
 
@@ -99,7 +99,7 @@ int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Pre
 }
 
 void progress() {
-  Table& all = table();
+  Requests& all = table();
   const std::unique_lock lock(all.lock, std::try_to_lock);
   if (!lock) return;
   for (auto open = all.open.begin(); open != all.open.end();) {
@@ -130,7 +130,7 @@ void wait_until(const std::function<bool()>& done) {
 }
 
 State state_of(MPI_Request request) {
-  Table& all = table();
+  Requests& all = table();
   const std::lock_guard lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end() || !found->second.active) return State::not_active;
@@ -143,7 +143,7 @@ State state_of(MPI_Request request) {
 }
 
 int collect(MPI_Request request) {
-  Table& all = table();
+  Requests& all = table();
   const std::lock_guard lock(all.lock);
   Persistent& one = all.persistent.at(number_of(request));
   one.active = false;
@@ -164,7 +164,7 @@ std::shared_ptr<job::Member> apart(job::Member& from) {
 }
 
 bool start_persistent(MPI_Request request, int& code) {
-  Table& all = table();
+  Requests& all = table();
   const std::lock_guard lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return false;
@@ -180,7 +180,7 @@ bool start_persistent(MPI_Request request, int& code) {
 }
 
 void forget_persistent(MPI_Request request) {
-  Table& all = table();
+  Requests& all = table();
   const std::lock_guard lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return;
