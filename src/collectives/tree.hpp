@@ -24,7 +24,7 @@ struct Branch {
   Rank size() const { return end - begin; }
 };
 
-/// One rank's place in a tree. Every subtree spans neighbouring positions, its top the first of them.
+/// One rank's place in a tree. Every subtree spans neighbouring positions, its top the first of them (not bine_tree's).
 struct Tree {
   Rank root = 0;
   Rank parent = -1;  ///< Rank; -1 at the top.

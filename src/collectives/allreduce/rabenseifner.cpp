@@ -10,46 +10,15 @@
 //     round 1  a       c       b       d       sums over all
 //     round 2  ab      cd      ab      cd
 //     round 3  abcd    abcd    abcd    abcd
-#include "collectives/allreduce/fold.hpp"
+#include "collectives/allreduce/halving.hpp"
 
 namespace tutti::collectives::allreduce {
-namespace {
-
-/// What one round of the way there did, for the way back.
-struct Round {
-  Rank other;
-  Slice kept, given;
-  Handle sent;
-};
-
-}  // namespace
 
 plan::Plan rabenseifner(const Shape& shape) {
-  Writer b(shape);
-  const Team team(shape);
-  if (team.sits_out()) {
-    team.sit_out(b, shape);
-    return b.build();
-  }
-  std::vector<Handle> ready{team.take_in(b, shape)};
-  std::vector<Round> rounds;
-  Slice part = whole(shape);
-  for (Rank distance = 1; distance < team.size(); distance *= 2) {
-    const bool upper = (team.position() & distance) != 0;
-    const Rank other = team.rank(team.position() ^ distance);
-    const Slice low = blocks(part, 0, 1, 2), high = blocks(part, 1, 2, 2);
-    const Slice kept = upper ? high : low, given = upper ? low : high;
-    const Handle sent = b.send(other, given).after(ready);
-    ready = {b.recv_reduce(other, kept, upper ? Side::left : Side::right).after(ready)};
-    rounds.push_back({other, kept, given, sent});
-    part = kept;
-  }
-  for (std::size_t i = rounds.size(); i-- > 0;) {
-    b.send(rounds[i].other, rounds[i].kept).after(ready);
-    ready.push_back(b.recv(rounds[i].other, rounds[i].given).after(rounds[i].sent));
-  }
-  team.hand_out(b, shape, ready);
-  return b.build();
+  return halving(shape, [](Rank position, int round, Rank) {
+    const Rank distance = Rank{1} << round;
+    return Meeting{position ^ distance, (position & distance) == 0};
+  });
 }
 
 }  // namespace tutti::collectives::allreduce
