@@ -70,6 +70,13 @@ Call neighbor_alltoallv_call(tutti_group group, const void* in, const int64_t* s
   return call;
 }
 
+Call neighbor_reduce_call(tutti_group group, const void* in, void* out, Count count, tutti_type type,
+                          const tutti_op& op) {
+  Call call = neighbor_call(group, Kind::neighbor_reduce, in, out, count, type);
+  call.reduction = reduction_of(op);
+  return call;
+}
+
 bool some_positive(std::span<const Count> counts) {
   return std::ranges::any_of(counts, [](Count count) { return count > 0; });
 }
@@ -193,6 +200,19 @@ tutti_status tutti_ineighbor_alltoall(tutti_group graph, const void* in, void* o
 tutti_status tutti_neighbor_alltoall_init(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
                                           tutti_persistent* persistent) {
   return init(TUTTI_CALLER, graph, persistent, neighbor_call, Kind::neighbor_alltoall, in, out, count, type);
+}
+
+tutti_status tutti_neighbor_reduce(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                   tutti_op op) {
+  return run(TUTTI_CALLER, graph, neighbor_reduce_call, in, out, count, type, op);
+}
+tutti_status tutti_ineighbor_reduce(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                    tutti_op op, tutti_request* request) {
+  return start(TUTTI_CALLER, graph, request, neighbor_reduce_call, in, out, count, type, op);
+}
+tutti_status tutti_neighbor_reduce_init(tutti_group graph, const void* in, void* out, int64_t count, tutti_type type,
+                                        tutti_op op, tutti_persistent* persistent) {
+  return init(TUTTI_CALLER, graph, persistent, neighbor_reduce_call, in, out, count, type, op);
 }
 
 tutti_status tutti_neighbor_allgatherv(tutti_group graph, const void* in, int64_t count, void* out,

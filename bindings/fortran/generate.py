@@ -141,6 +141,14 @@ COLLECTIVES = [
         "in.data, out.data, count, type",
     ),
     (
+        "neighbor_reduce",
+        "in out",
+        "op",
+        "",
+        "count = in.count; if (sources > 0) need(out, count);",
+        "in.data, out.data, count, type, *op",
+    ),
+    (
         "neighbor_alltoall",
         "in out",
         "",

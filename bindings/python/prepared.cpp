@@ -61,6 +61,7 @@ Prepared::Prepared(const Group& group, Arguments arguments)
     case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoall:
     case Kind::neighbor_alltoallv:
+    case Kind::neighbor_reduce:
       prepare_neighbors(Graph(group));
       break;
     case Kind::sparse_exchange:
@@ -349,6 +350,12 @@ void Prepared::prepare_neighbors(const Graph& graph) {
   hold_send();
   hold_recv();
   find_in_place(*send_, *recv_, 0);  // refused by the planner
+  if (call_.kind == Kind::neighbor_reduce) {
+    take_operation();
+    call_.count = send_->count();
+    if (sources > 0 || recv_->count() > 0) expect(*recv_, "recv", call_.count);
+    return;
+  }
   if (call_.kind == Kind::neighbor_allgather || call_.kind == Kind::neighbor_alltoall) {
     const bool gathers = call_.kind == Kind::neighbor_allgather;
     call_.count = gathers ? send_->count() : counts_of(arguments_.send_counts, "count", 1)[0];

@@ -17,7 +17,7 @@ namespace job {
 struct UserPlan;
 }
 
-/// The collectives, by MPI's names.
+/// The collectives, by MPI's names; MPI has no neighbor_reduce.
 enum class Kind : std::uint8_t {
   barrier,
   bcast,
@@ -41,10 +41,11 @@ enum class Kind : std::uint8_t {
   neighbor_alltoall,
   neighbor_alltoallv,
   neighbor_alltoallw,
+  neighbor_reduce,
   sparse_exchange,  ///< Matched as the others are, but made by the engine's mailbox and not by a plan.
   plan,             ///< A plan that the user has built (plan.hpp).
 };
-inline constexpr int kinds = 22;              ///< Those that have algorithms.
+inline constexpr int kinds = 23;              ///< Those that have algorithms.
 inline constexpr int operations = kinds + 2;  ///< With sparse_exchange and plan.
 
 /// "allreduce"; "unknown" of a number that is none of theirs.

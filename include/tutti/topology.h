@@ -78,6 +78,16 @@ TUTTI_C_API tutti_status tutti_ineighbor_alltoall(tutti_group graph, const void*
 TUTTI_C_API tutti_status tutti_neighbor_alltoall_init(tutti_group graph, const void* in, void* out, int64_t count,
                                                       tutti_type type, tutti_persistent* persistent);
 
+/* out[i] = in[i] of source 0 op in[i] of source 1 ..., in the order of this rank's edges: a source counts once for each
+ * of its edges. The out of a rank without sources stays as it is and may be NULL. in, out: count elements. Agreed:
+ * count, type, op. */
+TUTTI_C_API tutti_status tutti_neighbor_reduce(tutti_group graph, const void* in, void* out, int64_t count,
+                                               tutti_type type, tutti_op op);
+TUTTI_C_API tutti_status tutti_ineighbor_reduce(tutti_group graph, const void* in, void* out, int64_t count,
+                                                tutti_type type, tutti_op op, tutti_request* request);
+TUTTI_C_API tutti_status tutti_neighbor_reduce_init(tutti_group graph, const void* in, void* out, int64_t count,
+                                                    tutti_type type, tutti_op op, tutti_persistent* persistent);
+
 /* counts[s] elements of source s at offsets[s] of out (NULL: side by side). in: count elements. Agreed: type; each
  * count is its source's. */
 TUTTI_C_API tutti_status tutti_neighbor_allgatherv(tutti_group graph, const void* in, int64_t count, void* out,

@@ -70,6 +70,22 @@ class TUTTI_API Graph : public Group {
     return init(alltoall_call(in, out, count, options));
   }
 
+  /// out[i] = in[i] of source 0 op in[i] of source 1 ..., in the order of this rank's edges. A source counts once for
+  /// each of its edges, this rank itself only if it has one to itself. The out of a rank without sources stays as it is
+  /// and may be empty. Agreed: in.size(), type, op. out.size() = in.size().
+  template <Elements In, Writable Out, class Reduce>
+  void neighbor_reduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    run(combine_call(in, out, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Request ineighbor_reduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return start(combine_call(in, out, op, options));
+  }
+  template <Elements In, Writable Out, class Reduce>
+  Persistent neighbor_reduce_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+    return init(combine_call(in, out, op, options));
+  }
+
   /// neighbor_allgather with counts[s] elements from source s at offsets[s] of out (empty: side by side). Agreed: type;
   /// each count is its source's in.size().
   template <Elements In, Writable Out>
@@ -151,6 +167,14 @@ class TUTTI_API Graph : public Group {
     made.count = count;
     expect_length(made.kind, "in", size_of(in), degree_out() * count);
     expect_length(made.kind, "out", size_of(out), degree_in() * count);
+    return made;
+  }
+  template <class In, class Out, class Reduce>
+  Call combine_call(const In& in, Out&& out, const Reduce& op, const Options& options) const {
+    Call made = between(Kind::neighbor_reduce, in, out, options);
+    made.reduction = detail::reduction<detail::Value<In>>(op);
+    made.count = size_of(in);
+    if (degree_in() > 0 || size_of(out) > 0) expect_length(made.kind, "out", size_of(out), made.count);
     return made;
   }
   template <class In, class Out>

@@ -12,14 +12,16 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tutti import _core
-from tutti.collectives import _array, _numbers, _sendable
+from tutti.collectives import _array, _numbers, _operation, _sendable
 from tutti.errors import Error
 from tutti.group import Group
+from tutti.operations import SUM, Operation
 from tutti.parts import _parts
 from tutti.requests import Persistent, Request
 
 # The engine's numbers of the collectives.
-_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV, _NEIGHBOR_ALLTOALLW = range(17, 22)
+_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV = range(17, 21)
+_NEIGHBOR_ALLTOALLW, _NEIGHBOR_REDUCE = range(21, 23)
 
 
 def _somebody(rank: int) -> int | None:
@@ -87,6 +89,27 @@ class Graph(Group):
     def neighbor_allgather_init(self, send, recv=None, *, algorithm: str = "") -> Persistent:
         """Makes a `neighbor_allgather` of these buffers ready for many calls."""
         return self._init(*self._neighbor_allgather(send, recv, algorithm))
+
+    def _neighbor_reduce(self, send, recv, op, algorithm):
+        send = _sendable(send)
+        recv = np.zeros_like(_array(send)) if recv is None else recv
+        return _NEIGHBOR_REDUCE, send, recv, _operation(op, send), 0, algorithm
+
+    def neighbor_reduce(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
+        """Combines the sources' arrays element by element, in the order of the edges, and returns recv.
+
+        A source counts once for each of its edges. recv: as send; None: a new array, zero where a rank has no sources.
+        Agreed: length of send, type, op.
+        """
+        return self._run(*self._neighbor_reduce(send, recv, op, algorithm))
+
+    def ineighbor_reduce(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Request:
+        """Starts a `neighbor_reduce`."""
+        return self._start(*self._neighbor_reduce(send, recv, op, algorithm))
+
+    def neighbor_reduce_init(self, send, recv=None, op: Operation = SUM, *, algorithm: str = "") -> Persistent:
+        """Makes a `neighbor_reduce` of these buffers ready for many calls."""
+        return self._init(*self._neighbor_reduce(send, recv, op, algorithm))
 
     def _neighbor_alltoall(self, send, recv, algorithm):
         send = _sendable(send)

@@ -43,6 +43,7 @@ constexpr std::array<std::string_view, operations> collectives = {"barrier",
                                                                   "neighbor_alltoall",
                                                                   "neighbor_alltoallv",
                                                                   "neighbor_alltoallw",
+                                                                  "neighbor_reduce",
                                                                   "sparse_exchange",
                                                                   "plan"};
 

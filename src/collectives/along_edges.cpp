@@ -128,33 +128,85 @@ plan::Plan combined(const Shape& shape, Gives gives) {
   return b.build();
 }
 
-plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed) {
-  Writer b(shape);
-  copy_own(b, shape, gives);
+namespace {
+
+/// `count` elements of a source's piece.
+Slice piece_of(Rank owner, Count from, Count count, bool exposed) {
+  return exposed ? Writer::exposed(owner, 0, from, count) : Writer::shared(owner, 0, from, count);
+}
+
+/// Shows `mine` to this rank's destinations; `read` adds the steps that read the sources' pieces and returns them.
+template <class Read>
+plan::Plan through_pieces(Writer& b, const Shape& shape, Slice mine, bool exposed, Read read) {
   if (shape.count == 0 || shape.widest == 0) return b.build();
   b.use(board::Ring::small, exposed ? 2 : 1);
-  const std::vector<Other> sources = others(shape, shape.sources), readers = others(shape, shape.destinations);
-  const auto given = static_cast<Count>(gives == Gives::one ? 1 : shape.destinations.size());
-  const Slice mine = Writer::input(0, given * shape.count);
+  const std::vector<Other> readers = others(shape, shape.destinations);
   board::Line publishing;
   if (!readers.empty() && exposed) b.publish(0, mine);
   if (!readers.empty() && !exposed) board::put(b, publishing, 0, mine);
-  std::vector<Handle> copied;
-  for (const Other& source : sources) {
-    const Edge& first = shape.sources[static_cast<std::size_t>(source.slots.front())];
-    const Handle seen = b.await(source.rank, 0, gives == Gives::one ? shape.count : first.of * shape.count);
-    for (const Rank slot : source.slots) {
-      const Edge& edge = shape.sources[static_cast<std::size_t>(slot)];
-      const Count from = gives == Gives::one ? 0 : edge.slot * shape.count;
-      const Slice theirs = exposed ? Writer::exposed(source.rank, 0, from, shape.count)
-                                   : Writer::shared(source.rank, 0, from, shape.count);
-      copied.push_back(b.copy(theirs, output_block(shape, slot)).after(seen));
-    }
-  }
+  const std::vector<Other> sources = others(shape, shape.sources);
+  const std::vector<Handle> done = read(sources);
   if (!exposed) return b.build();
-  if (!copied.empty()) b.publish(1, board::nothing(shape.rank, 1)).after(copied);
+  if (!sources.empty()) b.publish(1, board::nothing(shape.rank, 1)).after(done);
   for (const Other& reader : readers) b.await(reader.rank, 1, 0);
   return b.build();
+}
+
+}  // namespace
+
+plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed) {
+  Writer b(shape);
+  copy_own(b, shape, gives);
+  const auto given = static_cast<Count>(gives == Gives::one ? 1 : shape.destinations.size());
+  return through_pieces(b, shape, Writer::input(0, given * shape.count), exposed, [&](std::span<const Other> sources) {
+    std::vector<Handle> copied;
+    for (const Other& source : sources) {
+      const Edge& first = shape.sources[static_cast<std::size_t>(source.slots.front())];
+      const Handle seen = b.await(source.rank, 0, gives == Gives::one ? shape.count : first.of * shape.count);
+      for (const Rank slot : source.slots) {
+        const Edge& edge = shape.sources[static_cast<std::size_t>(slot)];
+        const Slice theirs =
+            piece_of(source.rank, gives == Gives::one ? 0 : edge.slot * shape.count, shape.count, exposed);
+        copied.push_back(b.copy(theirs, output_block(shape, slot)).after(seen));
+      }
+    }
+    return copied;
+  });
+}
+
+Handle combine(Writer& b, const Shape& shape, Slice target, std::span<const Given> given) {
+  board::Line line;
+  bool begun = false;
+  for (const Edge& edge : shape.sources) {
+    if (!edge.exists()) continue;
+    const auto there = std::ranges::find(given, edge.rank, &Given::rank);
+    if (there == given.end() && edge.rank != shape.rank) {
+      line.add(begun ? b.recv_reduce(edge.rank, target, Side::right) : b.recv(edge.rank, target));
+    } else {
+      const Slice theirs = there == given.end() ? Writer::input(target.offset, target.count)
+                                                : there->data.part(target.offset, target.count);
+      const Handle step = begun ? b.reduce(theirs, target, Side::right) : b.copy(theirs, target);
+      if (there != given.end() && step.exists()) step.after(there->ready);
+      line.add(step);
+    }
+    begun = true;
+  }
+  return line.last();
+}
+
+plan::Plan combined_in_one_piece(const Shape& shape, bool exposed) {
+  Writer b(shape);
+  const Slice sum = whole(shape);
+  return through_pieces(b, shape, my_input(shape), exposed, [&](std::span<const Other> sources) {
+    std::vector<Given> given;
+    for (const Other& source : sources)
+      given.push_back(
+          {source.rank, piece_of(source.rank, 0, shape.count, exposed), b.await(source.rank, 0, shape.count)});
+    std::vector<Handle> done;
+    for (const Slice& part : segments(sum, exposed ? board::exposed_segment(shape, shape.count) : shape.count))
+      done.push_back(combine(b, shape, part, given));
+    return done;
+  });
 }
 
 }  // namespace tutti::collectives::edges

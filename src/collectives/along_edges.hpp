@@ -37,6 +37,17 @@ inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice bl
 /// The block that goes along this rank's edge `slot`.
 Slice outgoing(const Shape& shape, Gives gives, Rank slot);
 
+/// What a source gives to neighbor_reduce, and the step after which it lies there.
+struct Given {
+  Rank rank;
+  Slice data;
+  Handle ready;
+};
+
+/// Combines a part of what all sources give into the same part of the output, in the order of the edges: what is not
+/// `given` comes in a message, or is this rank's own. Returns the last step.
+Handle combine(Writer& b, const Shape& shape, Slice target, std::span<const Given> given);
+
 /// Copies the blocks of edges from this rank to itself.
 void copy_own(Writer& b, const Shape& shape, Gives gives);
 
@@ -50,5 +61,7 @@ plan::Plan combined(const Shape& shape, Gives gives);
 /// Everybody makes all it gives visible as one piece, in cell 0 or, when exposed, as it lies in its memory; everybody
 /// copies its own blocks from its sources' pieces, and says so in cell 1 where they were exposed. For agreed counts.
 plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed);
+/// The same, where what is read is combined.
+plan::Plan combined_in_one_piece(const Shape& shape, bool exposed);
 
 }  // namespace tutti::collectives::edges

@@ -38,6 +38,7 @@ struct Parameters {
 ///   v-forms     the same with counts and offsets per rank; gatherv's input has send_counts[0] elements,
 ///               scatterv's output recv_counts[0].
 ///   neighbor_allgather    input[count] -> output[sources*count]
+///   neighbor_reduce       input[count] -> output[count], of ranks without sources untouched
 ///   neighbor_alltoall     input[destinations*count] -> output[sources*count]; v-forms: counts and offsets per
 ///   neighbour
 /// In place: the input is not there; this rank's contribution already lies where the result will be
@@ -125,7 +126,7 @@ std::span<const Algorithm> algorithms();
 /// Whether all ranks know the counts of this v-form.
 constexpr bool agrees_on_counts(Kind kind) { return kind == Kind::allgatherv || kind == Kind::reduce_scatter; }
 /// Whether it takes place along the edges of a graph.
-constexpr bool has_neighbors(Kind kind) { return kind >= Kind::neighbor_allgather && kind <= Kind::neighbor_alltoallw; }
+constexpr bool has_neighbors(Kind kind) { return kind >= Kind::neighbor_allgather && kind <= Kind::neighbor_reduce; }
 /// Whether the blocks of this v-form may lie apart from each other.
 constexpr bool has_gaps(Kind kind) { return kind != Kind::reduce_scatter; }
 /// Whether each block has a layout of its own: its elements are bytes.

@@ -45,6 +45,7 @@ constexpr Collective collectives[kinds] = {
      &neighbor_alltoallv::contract},
     {Kind::neighbor_alltoallw, "Everybody hands each neighbour a block of any size, type and layout.", no, no, varying,
      &neighbor_alltoallw::contract},
+    {Kind::neighbor_reduce, "The data of all neighbours are combined.", no, reduces, no, &neighbor_reduce::contract},
 };
 
 constexpr Algorithm registered[] = {

@@ -64,6 +64,7 @@ namespace neighbor_allgatherv { plan::Contract contract(const Problem& problem);
 namespace neighbor_alltoall { plan::Contract contract(const Problem& problem); }
 namespace neighbor_alltoallv { plan::Contract contract(const Problem& problem); }
 namespace neighbor_alltoallw { plan::Contract contract(const Problem& problem); }
+namespace neighbor_reduce { plan::Contract contract(const Problem& problem); }
 // clang-format on
 
 }  // namespace tutti::collectives

@@ -29,6 +29,7 @@ bool may_have_areas(const Description& says, Rank ranks) {
     case Kind::allreduce:
     case Kind::scan:
     case Kind::exscan:
+    case Kind::neighbor_reduce:
       ranks = 1;
       break;
     case Kind::gather:

@@ -30,8 +30,9 @@ void Planner::check_exact(const Call& call) const {
     refuse(call,
            "products of floating-point numbers depend on their order and have no reproducible form; call it on the "
            "plain group");
-  if (size_ > ExactCall::most_ranks)
-    refuse(call, "reproducible sums are for at most " + std::to_string(ExactCall::most_ranks) + " ranks");
+  const std::size_t edges = topology_ == nullptr ? 0 : topology_->neighbors.sources.size();
+  if (std::max(static_cast<std::size_t>(size_), edges) > ExactCall::most_ranks)
+    refuse(call, "reproducible sums are for at most " + std::to_string(ExactCall::most_ranks) + " ranks or neighbours");
 }
 
 ExactCall Planner::exact_call(const Call& call) const {
@@ -62,6 +63,10 @@ ExactCall Planner::exact_call(const Call& call) const {
     case Kind::exscan:
       made.contributors = rank_;
       if (rank_ == 0) made.takes = 0;
+      break;
+    case Kind::neighbor_reduce:
+      made.contributors = std::ranges::count_if(topology_->neighbors.sources, &collectives::Edge::exists);
+      if (made.contributors == 0) made.takes = 0;
       break;
     default:
       break;

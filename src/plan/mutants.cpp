@@ -54,6 +54,8 @@ class Proof {
     if (mutation.change == Change::remove && step.verb == Verb::await) return of_await(plan, mutation);
     if (mutation.change == Change::cell && step.verb == Verb::await) return of_other_cell(step, mutation);
     if (step.verb == Verb::publish && mutation.change != Change::twice) return of_publish(plan.rank, step.cell);
+    if (mutation.change == Change::side && combines_alike(plan, mutation.step))
+      return "what it combines is made of the same contribution on both sides";
     if (step.target.buffer == Buffer::none || mutation.change == Change::twice) return "";
     // What the change adds or takes away must not matter: what is written otherwise, before and after the change.
     const bool longer = mutation.change == Change::count && mutation.by > 0;
@@ -88,6 +90,26 @@ class Proof {
       return value;
     }
     return {};
+  }
+
+  /// The steps that write the target up to this one bring the first contributions of its value, one each, and those are
+  /// one rank's, as often as it has edges there.
+  bool combines_alike(const Plan& plan, Index last) const {
+    const Slice& target = plan.steps[last].target;
+    if (target.buffer != Buffer::output || plan.steps[last].verb != Verb::reduce) return false;
+    std::size_t written = 0;
+    for (Index step = 0; step <= last; ++step) {
+      const Slice& other = plan.steps[step].target;
+      if (overlap(other, target) && !(other == target)) return false;
+      written += other == target ? 1 : 0;
+    }
+    for (Count element = target.offset; element < target.offset + target.count; ++element) {
+      const Value sum = value(contract_.ranks[static_cast<std::size_t>(plan.rank)].after, element);
+      if (sum.size() < written) return false;
+      for (std::size_t i = 1; i < written; ++i)
+        if (sum[i] != sum[0]) return false;
+    }
+    return true;
   }
 
   bool unread(std::span<const Plan> plans, const Mutation& mutation, Count from) {

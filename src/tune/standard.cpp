@@ -154,6 +154,9 @@ neighbor_alltoallv - -      board
 neighbor_alltoallv - -      linear
 neighbor_alltoallw - -      board
 neighbor_alltoallw - -      linear
+neighbor_reduce 96 -        board
+neighbor_reduce - -         single_copy
+neighbor_reduce - -         linear
 )";
 
 // What one core has written another gets fastest from the cache that they share, and the kernel copies from memory to

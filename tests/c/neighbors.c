@@ -63,7 +63,20 @@ static void check_ring(tutti_group group) {
       CHECK_OK(tutti_persistent_free(&persistent));
     }
     for (i = 0; i < 2; ++i) CHECK(out[i] == value(before, i) + step && out[2 + i] == value(after, i) + step);
+    if (step == 0) CHECK_OK(tutti_neighbor_reduce(ring, in, out, 3, TUTTI_INT64, TUTTI_SUM));
+    if (step == 1) {
+      CHECK_OK(tutti_ineighbor_reduce(ring, in, out, 3, TUTTI_INT64, TUTTI_SUM, &request));
+      CHECK_OK(tutti_wait(&request, -1));
+    }
+    if (step == 2) {
+      CHECK_OK(tutti_neighbor_reduce_init(ring, in, out, 3, TUTTI_INT64, TUTTI_SUM, &persistent));
+      CHECK_OK(tutti_run(&persistent));
+      CHECK_OK(tutti_persistent_free(&persistent));
+    }
+    for (i = 0; i < 3; ++i) CHECK(out[i] == value(before, i) + value(after, i) + 2 * step);
+    CHECK(out[3] == value(after, 1) + step);
   }
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_reduce(ring, in, NULL, 2, TUTTI_INT64, TUTTI_SUM));
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(ring, in, in, 2, TUTTI_INT64));
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(ring, in, NULL, 2, TUTTI_INT64));
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(group, in, out, 2, TUTTI_INT64));

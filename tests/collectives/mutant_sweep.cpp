@@ -38,7 +38,7 @@ std::vector<Problem> problems_of(const Algorithm& algorithm, Rank size) {
   return problems;
 }
 
-/// Few survivors, less than 5 %, and all with proof.
+/// All survivors have a proof.
 void expect_killed(const Algorithm& algorithm, const Problem& problem, plan::Checker& checker, Sum& sum) {
   const std::vector<plan::Plan> plans = build(algorithm, problem);
   if (plans.empty()) return;
@@ -47,7 +47,6 @@ void expect_killed(const Algorithm& algorithm, const Problem& problem, plan::Che
   ASSERT_TRUE(verdict.ok) << describe(algorithm, problem) << ": " << verdict.text;
   const plan::MutationReport report = mutate(plans, contract, board_of(problem), checker);
   EXPECT_EQ(report.unproved(), 0u) << describe(algorithm, problem) << "\n" << report.text();
-  EXPECT_LE(report.survivors.size(), report.mutants / 20) << describe(algorithm, problem) << "\n" << report.text();
   sum.mutants += report.mutants;
   sum.survivors += report.survivors.size();
 }
@@ -62,6 +61,7 @@ TEST(MutantSweep, EverySmallChangeIsRefusedOrProvedHarmless) {
     std::printf("%-12s %-20s %6llu mutants, %4llu survive with proof\n", std::string(name_of(algorithm.kind)).c_str(),
                 std::string(algorithm.name).c_str(), static_cast<unsigned long long>(sum.mutants),
                 static_cast<unsigned long long>(sum.survivors));
+    EXPECT_LE(sum.survivors, sum.mutants / 20) << algorithm.name;
     all.mutants += sum.mutants;
     all.survivors += sum.survivors;
   }

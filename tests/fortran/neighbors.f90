@@ -23,6 +23,14 @@ contains
     end select
     call finish(form, 'neighbor_allgather')
     call check(all(out == [((value(s, i), i = 1, n), s = 0, me - 1)]), 'neighbor_allgather')
+    call fresh(n, n)
+    select case (form)
+    case (blocking); call tutti_neighbor_reduce(above, in, out, TUTTI_SUM, ierror)
+    case (started); call tutti_ineighbor_reduce(above, in, out, TUTTI_SUM, request, ierror)
+    case (persistent); call tutti_neighbor_reduce_init(above, in, out, TUTTI_SUM, again, ierror)
+    end select
+    call finish(form, 'neighbor_reduce')
+    if (me > 0) call check(all(out == [(sum([(value(s, i), s = 0, me - 1)]), i = 1, n)]), 'neighbor_reduce')
     call fresh(n * (np - 1 - me), n * me)
     select case (form)
     case (blocking); call tutti_neighbor_alltoall(above, in, out, ierror)

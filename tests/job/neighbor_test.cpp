@@ -134,6 +134,45 @@ TEST(Graphs, TakeEdgesFromAnybody) {
   });
 }
 
+TEST(Graphs, CombineWhatTheirSourcesGive) {
+  on(4, [](const Group& world) {
+    // 1 hears 0 twice, with itself between; 2 hears 3 and 1; nobody tells 0 and 3 anything.
+    const std::vector<Ranks> sources{{}, {0, 1, 0}, {3, none, 1}, {}}, destinations{{1, 1}, {1, 2}, {}, {2}};
+    const auto rank = static_cast<std::size_t>(world.rank());
+    const Graph graph = tutti::adjacent_graph(world, sources[rank], destinations[rank]);
+    for (const Count count : {1, 5000}) {
+      const auto n = static_cast<std::size_t>(count);
+      const std::vector<int> in(n, world.rank() + 1), sums{-1, 4, 6, -1}, lists{-1, 121, 42, -1};
+      std::vector<int> out(n, -1);
+      graph.neighbor_reduce(in, out, tutti::sum);
+      EXPECT_EQ(out, std::vector<int>(n, sums[rank]));
+      // Digits written one behind the other: no order but that of the edges gives them.
+      const auto written = tutti::op([](int left, int right) { return 10 * left + right; }, false);
+      graph.ineighbor_reduce(in, out, written).wait();
+      EXPECT_EQ(out, std::vector<int>(n, lists[rank]));
+      auto again = graph.neighbor_reduce_init(in, out, tutti::max);
+      again.run();
+      EXPECT_EQ(out, std::vector<int>(n, std::vector<int>{lists[0], 2, 4, lists[3]}[rank]));
+    }
+    if (rank == 0 || rank == 3) graph.neighbor_reduce(std::vector<int>{1}, std::vector<int>(), tutti::sum);
+    std::vector<int> one(1);
+    if (rank == 1 || rank == 2) graph.neighbor_reduce(std::vector<int>{1}, one, tutti::sum);
+  });
+}
+
+TEST(Graphs, RoundTheirSumsOnce) {
+  on(3, [](const Group& world) {
+    const Ranks all{0, 1, 2, 2};
+    const Graph graph(
+        tutti::adjacent_graph(world, all, world.rank() == 2 ? Ranks{0, 1, 2, 0, 1, 2} : Ranks{0, 1, 2}).reproducible());
+    const std::vector<double> given{1e100, 1.0, -5e99};
+    double sum = 0;
+    graph.neighbor_reduce(std::vector<double>{given[static_cast<std::size_t>(world.rank())]}, std::span(&sum, 1),
+                          tutti::sum);
+    EXPECT_EQ(sum, 1.0) << "1e100 + 1 - 5e99 - 5e99";
+  });
+}
+
 TEST(Graphs, HaveBlocksOfAnySizeAndPersistentCollectives) {
   on(5, [](const Group& world) {
     const Rank rank = world.rank(), after = (rank + 1) % 5, before = (rank + 4) % 5;
@@ -186,6 +225,9 @@ TEST(Graphs, RefuseWrongCalls) {
     EXPECT_NE(refusal([&] { Grid grid(graph); }).find("no grid"), std::string::npos);
     std::vector<int> buffer(2), small(1);
     EXPECT_NE(refusal([&] { graph.neighbor_alltoall(buffer, buffer, 1); }).find("in place"), std::string::npos);
+    EXPECT_NE(refusal([&] { graph.neighbor_reduce(buffer, buffer, tutti::sum); }).find("in place"), std::string::npos);
+    EXPECT_NE(refusal([&] { graph.neighbor_reduce(buffer, small, tutti::sum); }).find("must have 2"),
+              std::string::npos);
     EXPECT_NE(refusal([&] { graph.neighbor_alltoall(buffer, small, 1); }).find("must have 2"), std::string::npos);
     const std::vector<Count> uneven{0, 1}, one{1};
     EXPECT_NE(refusal([&] { graph.neighbor_allgatherv(small, buffer, uneven); }).find("make the counts equal"),
@@ -246,7 +288,7 @@ TEST(Graphs, CostDoesNotGrowWithTheGroup) {
     }
     ++algorithms;
   }
-  EXPECT_EQ(algorithms, 17);
+  EXPECT_EQ(algorithms, 20);
 }
 
 /// The same by what really runs: on 64 ranks the table's choice has the plan of 16.

@@ -79,7 +79,7 @@ INSTANTIATE_TEST_SUITE_P(Kinds, Wide,
                                            Kind::allgatherv, Kind::alltoall, Kind::alltoallv,
                                            Kind::reduce_scatter_block, Kind::reduce_scatter, Kind::scan, Kind::exscan,
                                            Kind::neighbor_allgather, Kind::neighbor_allgatherv, Kind::neighbor_alltoall,
-                                           Kind::neighbor_alltoallv, Kind::neighbor_alltoallw));
+                                           Kind::neighbor_alltoallv, Kind::neighbor_alltoallw, Kind::neighbor_reduce));
 
 class VeryWide : public ::testing::TestWithParam<Kind> {};
 

@@ -30,6 +30,11 @@ send = np.array([[rank, 1], [rank, 2]])
 assert ring.neighbor_alltoall(send).tolist() == [[before, 2], [after, 1]]
 assert ring.ineighbor_alltoall(send).wait().tolist() == [[before, 2], [after, 1]]
 assert ring.dup().neighbor_allgather([rank, 5]).tolist() == [[before, 5], [after, 5]]
+assert ring.neighbor_reduce([rank, 5]).tolist() == [before + after, 10]
+assert ring.ineighbor_reduce(rank, op=tutti.MAX).wait() == max(before, after)
+listed = tutti.op(lambda left, right: left * 100 + right, commutative=False)
+kept = ring.neighbor_reduce_init(np.array([rank]), op=listed)
+assert kept.run().tolist() == kept.run().tolist() == [before * 100 + after]
 again = ring.neighbor_alltoall_init(send)
 for step in range(3):
     send[:, 0] = rank + step
@@ -47,6 +52,8 @@ came = line.neighbor_allgather(float(rank + 1))
 assert came.shape == (4,)
 assert came.tolist() == [0.0 if source is None else source + 1.0 for source in line.sources]
 assert line.sub([True, False]).size == rows
+nothing = tutti.adjacent_graph(world, [], [])
+assert nothing.neighbor_reduce([rank]).tolist() == [0]
 assert line.sub([False, False]).neighbor_allgather(1.0).shape == (0,)
 
 # A star from edges that rank 0 gives: twice from 0 to everybody, itself included.
@@ -54,6 +61,7 @@ star = tutti.graph(world, [(0, other) for other in range(size) for _ in range(2)
 assert star.sources == [0, 0]
 assert star.destinations == ([other for other in range(size) for _ in range(2)] if rank == 0 else [])
 mine = np.arange(2 * size if rank == 0 else 0).reshape(-1, 1)
+assert star.neighbor_reduce([1.5, rank]).tolist() == [3.0, 0.0]
 assert star.neighbor_alltoall(mine).tolist() == [[2 * rank], [2 * rank + 1]]
 expect_error("no neighbours", lambda: tutti.Graph(world._handle))
 expect_error("both ends", lambda: tutti.adjacent_graph(world, [rank], []))
