@@ -246,8 +246,13 @@ def alive(word):
 def test_nothing_is_left_of_a_lab(ending):
     word = f"lab-{os.getpid()}-{ending}"
     command = python("import time; print('up', flush=True); time.sleep(1000)", word)
+    # Who was started in the background by a script ignores SIGINT, and so do its children.
+    heard = ["env", "--default-signal=INT"]
     lab = subprocess.Popen(
-        [sys.executable, LAB, "--hosts", "2", *command], stdout=subprocess.PIPE, text=True, stderr=subprocess.DEVNULL
+        [*heard, sys.executable, LAB, "--hosts", "2", *command],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.DEVNULL,
+        text=True,
     )
     assert {lab.stdout.readline(), lab.stdout.readline()} == {"h1: up\n", "h2: up\n"}
     first = set(alive("--be-first"))

@@ -18,7 +18,7 @@ def test_transport(name):
     mpi = mpis.get(name)
     sources = [mpi_jobs.HERE / "carrier/harness.cpp", BACK / "carrier.cpp", BACK / "real.cpp"]
     sources += [SUITE / f"{part}.cpp" for part in ("conformance", "conformance_test", "faults_test")]
-    sources += [mpi_jobs.WORK / f"src/libtutti_{room}.a" for room in ("transport", "base")]
+    sources += [mpi_jobs.WORK / f"src/libtutti_{room}.a" for room in ("transport", "host", "base")]
     flags = ["-DTUTTI_MPI_STANDARD_ABI"] if mpi.name.endswith("-abi") else []
     program = mpi_jobs.compile_program(
         mpi, sources, *flags, f"-I{BACK}", f"-I{SUITE}", libraries=("-lgtest", "-lpthread", "-ldl")
