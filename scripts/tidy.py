@@ -2,8 +2,8 @@
 """Runs clang-tidy over the product's sources, in parallel: tidy.py BUILD [PATTERN].
 
 Sources that are compiled alike are read together, several included from one: nearly all of the time goes into the
-headers that they share. So names in the unnamed namespaces of one folder must differ, as they must in the sanitizers'
-builds.
+headers that they share. So names in the unnamed namespaces of one folder must differ, as they must in all builds but
+debug.
 
 What passed is not read again until its preprocessed text, .clang-tidy or this script changes. It is kept in the user's
 cache (~/.cache/tutti/tidy), as ccache keeps what was compiled: for all checkouts, for a month.
