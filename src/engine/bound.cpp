@@ -83,7 +83,8 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
 
 }  // namespace
 
-Bound::Bound(plan::Plan given, const Description& says, const Here& here, Layouts laid_out, const ExactCall* how)
+Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> near, Layouts laid_out,
+             const ExactCall* how)
     : plan(std::move(given)),
       description(says),
       signature(says.signature()),
@@ -98,7 +99,7 @@ Bound::Bound(plan::Plan given, const Description& says, const Here& here, Layout
   missing.resize(count);
   first_successor.assign(count + 1, 0);
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
-  const Rows rows{here.near};
+  const Rows rows{near};
   const Rank row = rows(plan.rank);
   const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
@@ -132,7 +133,7 @@ Bound::Bound(plan::Plan given, const Description& says, const Here& here, Layout
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
-  plain = in_order && how == nullptr && !mailbox && says.op != Op::user && !here.recorded;
+  plain = in_order && how == nullptr && !mailbox && says.op != Op::user;
 }
 
 Bound::Areas Bound::find_areas(const Rows& rows) const {

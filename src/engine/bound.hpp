@@ -74,17 +74,11 @@ struct Rows {
   Rank blocks(Rank size) const { return near.empty() ? size : size * static_cast<Rank>(near.size()); }
 };
 
-/// Where a plan is bound: this rank's own.
-struct Here {
-  std::span<const Rank> near{};  ///< See Rows.
-  bool recorded = false;         ///< What runs is noted down (trace::Recorder).
-};
-
 /// An immutable plan made ready, with its dependency counts; shared by all operations that run it.
 struct Bound {
   /// `laid_out`: only copies and reductions of the plan touch what does not lie side by side (plan::staged). With
   /// `exact`: the plan's elements are what `exact` says travels, and its sums are rounded once.
-  Bound(plan::Plan plan, const Description& description, const Here& here = {}, Layouts laid_out = {},
+  Bound(plan::Plan plan, const Description& description, std::span<const Rank> near = {}, Layouts laid_out = {},
         const ExactCall* exact = nullptr);
 
   /// Bytes moved by one step before other operations get their turn.

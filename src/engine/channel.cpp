@@ -97,8 +97,8 @@ Operation* Channel::begin(const Start& start, trace::Form form) {
   // Others wait for what it publishes first; the record is for those who find an error, and for an obituary when a
   // function of the user's does not come back. A plan's first message may be what does not match: its name is there
   // before.
+  if (track_) operation->note_start(*track_, form);
   if (!start.bound->plain) {
-    if (track_) operation->note_start(*track_, form);
     if (start.reduction.function != nullptr || start.bound->description.kind == Kind::plan) record();
     if (start.mailbox != nullptr) operation->open(*start.mailbox);
   }

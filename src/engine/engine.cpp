@@ -142,10 +142,11 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
 
 bool Engine::wait(Operation& operation, std::uint64_t until) {
   Operation* const one = &operation;
-  const std::uint64_t since = setup_.recorder != nullptr ? base::ticks() : 0;
+  const bool noted = setup_.recorder != nullptr && operation.notes_waits();
+  const std::uint64_t since = noted ? base::ticks() : 0;
   const bool finished = wait_until(
       {&one, 1}, [&] { return operation.finished(); }, until);
-  if (since != 0) operation.note_wait(*setup_.recorder, since);
+  if (noted) operation.note_wait(*setup_.recorder, since);
   return finished;
 }
 

@@ -30,6 +30,7 @@ Operation::~Operation() = default;
 void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
                         std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
   bound_ = &bound;
+  plain_ = bound.plain;
   if (areas_.size() < bound.written.size()) make_room_for_areas();
   reduction_ = reduction;
   sequence_ = sequence;
@@ -65,7 +66,7 @@ void Operation::reset_steps(Count own) {
   if (progress_.empty()) progress_.resize(1);
   at_ = 0;
   progress_[0] = 0;
-  if (bound_->plain) return transfers_.clear();
+  if (plain_) return transfers_.clear();
   reset_otherwise(own);
 }
 
@@ -84,7 +85,7 @@ void Operation::reset_otherwise(Count own) {
 
 bool Operation::advance() {
   try {
-    const bool stepped = bound_->plain ? advance_in_order() : advance_otherwise();
+    const bool stepped = plain_ ? advance_in_order() : advance_otherwise();
     return std::exchange(worked_, false) || stepped;
   } catch (const Damaged& error) {
     channel_.broken_off(*this, error.what(), Cause::system);

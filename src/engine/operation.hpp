@@ -74,7 +74,9 @@ class Operation {
   /// Takes all its messages back: nobody touches its buffers through the transport any more.
   void withdraw();
   void fail(std::shared_ptr<const Error> error);
-  /// A thread of the program has waited for it since then. For an operation that was handed out.
+  /// Whether waiting for it is noted down beside it.
+  bool notes_waits() const;
+  /// A thread of the program has waited for it since then. For such an operation that was handed out.
   void note_wait(trace::Recorder& recorder, std::uint64_t since) const;
   /// What it waits for, for readers from outside.
   host::Wait tell() const;
@@ -178,6 +180,7 @@ class Operation {
   std::vector<std::byte> scratch_;
   plan::Index at_ = 0;          // of a plan that runs in order: the next step
   std::size_t steps_left_ = 0;  // of any other
+  bool plain_ = false;          // its plan is, and it is not noted
   bool posted_ahead_ = false;
   bool worked_ = false;     // on a step that is not complete: its next piece waits for nobody
   bool published_ = false;  // since the last look: somebody may have to be woken

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What operations note down when their rank is recorded. All of this is off the path of plain plans, which no plan is
-// on such a rank (Bound::plain).
+// What operations note down when their rank is recorded. All of this is off the path of plain plans, which an operation
+// leaves that is noted.
 #include <algorithm>
 
 #include "engine/channel.hpp"
@@ -29,12 +29,13 @@ std::unique_ptr<trace::Track> Channel::make_track(trace::Recorder& recorder) con
 void Operation::note_start(trace::Track& track, trace::Form form) {
   noted_ = nullptr;
   if (lane_ == transport::Lane::group) return;  // Tutti's own
+  const trace::NextCall said = trace::take_next_call();
+  if (lane_ == transport::Lane::collective && !trace::is_noted(sequence_)) return;
   trace::Event* const event = track.take();
   if (event == nullptr) return;
   const Description& says = bound_->description;
   event->begin = base::ticks();
   event->sequence = sequence_;
-  const trace::NextCall said = trace::take_next_call();
   event->site = said.site != 0 ? said.site : reinterpret_cast<std::uint64_t>(site_);
   event->group = track.group();
   event->form = said.blocks ? trace::Form::blocking : form;
@@ -54,6 +55,7 @@ void Operation::note_start(trace::Track& track, trace::Form form) {
     event->what = trace::What::call;
   }
   noted_ = event;
+  plain_ = false;
   track_ = &track;
   since_.assign(bound_->in_order ? 1 : bound_->instructions.size(), 0);
 }
@@ -104,9 +106,10 @@ bool Operation::run_in_order_noted() {
   return true;
 }
 
+// The form is written when it was started, and not again before it is given up.
+bool Operation::notes_waits() const { return noted_ != nullptr && noted_->form != trace::Form::blocking; }
+
 void Operation::note_wait(trace::Recorder& recorder, std::uint64_t since) const {
-  // Written when it was started, and not again before it is given up.
-  if (noted_ == nullptr || noted_->form == trace::Form::blocking) return;
   trace::Event* const event = recorder.take(1);
   if (event == nullptr) return;
   event->begin = since;

@@ -46,7 +46,7 @@ Request Member::start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, 
   says.kind = Kind::sparse_exchange;
   says.type = type;
   says.element = element;
-  const auto bound = std::make_shared<const engine::Bound>(barrier->plan, says, planner_.here());
+  const auto bound = std::make_shared<const engine::Bound>(barrier->plan, says, planner_.near());
   return Request(
       channel_->start(turn, {.bound = bound, .buffers = {}, .reduction = {}, .site = site, .mailbox = &mailbox}));
 }

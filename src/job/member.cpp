@@ -31,12 +31,8 @@ std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
 Agreed agreed(Runtime& runtime, const Membership& who) {
   std::vector<Rank> hosts = hosts_of(runtime, who);
   const std::size_t segment = hosts.empty() ? 0 : runtime.engine().transport().capabilities().segment;
-  return {runtime.place().table,
-          runtime.place().single_copy,
-          runtime.place().boards && who.world.size() > 1,
-          std::move(hosts),
-          runtime.place().engine.recorder != nullptr,
-          segment};
+  return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
+          std::move(hosts), segment};
 }
 
 /// Answers of the leader of a new group: where its board lies, or that it could not be made.
@@ -140,7 +136,8 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
     plan = plan::staged(plan, {.input = false, .output = true, .before = {held}});
     layouts.output = *mark.layout;
   }
-  const auto bound = std::make_shared<const engine::Bound>(std::move(plan), says, engine::Here{}, std::move(layouts));
+  const auto bound =
+      std::make_shared<const engine::Bound>(std::move(plan), says, std::span<const Rank>(), std::move(layouts));
   Channel::Turn turn(*channel_);
   return Request(channel_->start(turn, {.bound = bound,
                                         .buffers = {.output = data},

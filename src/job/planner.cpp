@@ -343,12 +343,12 @@ std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried
   with.recv_offsets = carried.recv_offsets.empty() ? received : carried.recv_offsets;
   plan::Plan plan = algorithm.build(with);
   if (carried.input_layout == nullptr && carried.output_layout == nullptr)
-    return std::make_shared<const Bound>(std::move(plan), says, here(), engine::Layouts{}, exact);
+    return std::make_shared<const Bound>(std::move(plan), says, near_, engine::Layouts{}, exact);
   check_layouts(carried, {plan::reach(plan, plan::Buffer::input), plan::reach(plan, plan::Buffer::output),
                           plan::writes(plan, plan::Buffer::output)});
   const plan::Staging staging{carried.input_layout != nullptr, carried.output_layout != nullptr,
                               collectives::output_before(call.kind, with)};
-  return std::make_shared<const Bound>(plan::staged(plan, staging), says, here(), engine::layouts_of(carried));
+  return std::make_shared<const Bound>(plan::staged(plan, staging), says, near_, engine::layouts_of(carried));
 }
 
 }  // namespace tutti::job

@@ -21,7 +21,6 @@ struct Agreed {
   bool single_copy = false;
   bool board = false;         ///< Ranks of a group that share a host share a board.
   std::vector<Rank> hosts{};  ///< Of each rank of the group, by their lowest ranks; empty: all share one.
-  bool recorded = false;      ///< This rank notes what it does; no matter of the others.
   std::size_t segment = 0;    ///< transport::Capabilities', between hosts.
 };
 
@@ -33,7 +32,8 @@ class Planner {
   /// Throws Error (usage) for a wrong call, before anything is sent. What it returns stays until the next call.
   const std::shared_ptr<const engine::Bound>& prepare(const Call& call);
   const Agreed& agreed() const { return agreed_; }
-  engine::Here here() const { return {near_, agreed_.recorded}; }
+  /// Of this rank, as engine::Rows has it.
+  std::span<const Rank> near() const { return near_; }
   /// What would run; for `tutti info` and tests.
   tune::Choice choose(const Call& call) const;
 

@@ -54,13 +54,13 @@ std::shared_ptr<const engine::Bound> Planner::make_plan(const Call& call) const 
   says.element = call.element;
   says.label = base::label_of(mine.name);
   says.agreed_hash = hash_of(says.label);
-  const engine::Here here{.recorded = agreed_.recorded};
   if (call.input_layout == nullptr && call.output_layout == nullptr)
-    return std::make_shared<const engine::Bound>(mine.plan, says, here);
+    return std::make_shared<const engine::Bound>(mine.plan, says);
   check_layouts(call, {mine.in, mine.out, plan::writes(mine.plan, plan::Buffer::output)});
   const plan::Staging staging{
       call.input_layout != nullptr, call.output_layout != nullptr, {plan::Builder::output(0, mine.out)}};
-  return std::make_shared<const engine::Bound>(plan::staged(mine.plan, staging), says, here, engine::layouts_of(call));
+  return std::make_shared<const engine::Bound>(plan::staged(mine.plan, staging), says, std::span<const Rank>(),
+                                               engine::layouts_of(call));
 }
 
 }  // namespace tutti::job

@@ -64,6 +64,7 @@ struct Meeting {
   const Slice* first = nullptr;
   const Slice* last = nullptr;
   std::int64_t skew() const { return last->begin - first->begin; }
+  std::int64_t times() const { return first->stands_for; }
 };
 
 std::vector<Meeting> meetings_of(const Timeline& timeline) {
@@ -80,13 +81,18 @@ std::vector<Meeting> meetings_of(const Timeline& timeline) {
   return meetings;
 }
 
-std::string heading(const Timeline& timeline, std::size_t collectives) {
+std::string heading(const Timeline& timeline, const std::vector<Meeting>& meetings) {
+  std::int64_t collectives = 0;
+  for (const Meeting& meeting : meetings) collectives += meeting.times();
   std::string text = std::to_string(timeline.ranks) + (timeline.ranks == 1 ? " rank, " : " ranks, ") +
                      std::to_string(collectives) + " collectives in " + text_of(timeline.length()) + "\n";
   if (timeline.clocks == "one")
     text += "clocks: all ranks share one\n";
   else
     text += "clocks: " + timeline.clocks + "; times are wrong by " + text_of(timeline.clock_error) + " at most\n";
+  if (collectives != static_cast<std::int64_t>(meetings.size()))
+    text += "noted: " + std::to_string(meetings.size()) +
+            " of the collectives; later ones each stand for 2, 4, 8 ..., and numbers and sums count all\n";
   if (timeline.dropped > 0)
     text += "DROPPED: " + std::to_string(timeline.dropped) +
             " events had no room and are not here; record again with a larger TUTTI_TRACE_EVENTS\n";
@@ -112,21 +118,23 @@ std::string late_comers(std::vector<Meeting> meetings) {
 std::string skews(const std::vector<Meeting>& meetings) {
   struct Skew {
     std::vector<std::int64_t> all;
-    std::map<Rank, int> last;
+    std::int64_t times = 0;
+    std::map<Rank, std::int64_t> last;
   };
   std::map<std::string, Skew> found;
   for (const Meeting& meeting : meetings) {
     if (meeting.calls.size() < 2) continue;
     Skew& skew = found[meeting.first->name];
     skew.all.push_back(meeting.skew());
-    ++skew.last[meeting.last->rank];
+    skew.times += meeting.times();
+    skew.last[meeting.last->rank] += meeting.times();
   }
   if (found.empty()) return {};
   Table table({"collective", "times", "median", "longest", "last most often"});
   for (auto& [name, skew] : found) {
     std::ranges::sort(skew.all);
     const auto most = std::ranges::max_element(skew.last, {}, [](const auto& one) { return one.second; });
-    table.add({name, std::to_string(skew.all.size()), text_of(skew.all[skew.all.size() / 2]), text_of(skew.all.back()),
+    table.add({name, std::to_string(skew.times), text_of(skew.all[skew.all.size() / 2]), text_of(skew.all.back()),
                "rank " + std::to_string(most->first) + " (" + std::to_string(most->second) + ")"});
   }
   return "\nFrom the first rank's arrival to the last one's\n" + table.text();
@@ -144,8 +152,8 @@ std::string ranks(const Timeline& timeline) {
     share.last_end = std::max(share.last_end, slice.end);
     const bool waits = slice.category == "wait", calls = slice.category == "collective" && slice.blocking;
     if (!waits && !calls) continue;
-    share.inside += slice.length();
-    share.waiting += waits ? slice.length() : std::min(slice.waiting, slice.length());
+    share.inside += slice.of_all(slice.length());
+    share.waiting += slice.of_all(waits ? slice.length() : std::min(slice.waiting, slice.length()));
   }
   Table table({"rank", "outside", "waiting", "moving", "waiting, of all"});
   std::int64_t most = 0, sum = 0;
@@ -167,7 +175,7 @@ std::string costliest(const Timeline& timeline) {
   struct Cost {
     std::string name, site;
     std::int64_t sum = 0, longest = 0, waiting = 0;
-    std::size_t calls = 0;
+    std::int64_t calls = 0;
   };
   std::map<std::pair<std::string, std::string>, Cost> found;
   for (const Slice& slice : timeline.slices) {
@@ -175,10 +183,10 @@ std::string costliest(const Timeline& timeline) {
     Cost& cost = found[{slice.name, slice.site}];
     cost.name = slice.name;
     cost.site = slice.site;
-    cost.sum += slice.length();
+    cost.sum += slice.of_all(slice.length());
     cost.longest = std::max(cost.longest, slice.length());
-    cost.waiting += slice.category == "wait" ? slice.length() : slice.waiting;
-    ++cost.calls;
+    cost.waiting += slice.of_all(slice.category == "wait" ? slice.length() : slice.waiting);
+    cost.calls += slice.stands_for;
   }
   std::vector<Cost> costs;
   for (auto& [key, cost] : found) costs.push_back(std::move(cost));
@@ -196,8 +204,7 @@ std::string costliest(const Timeline& timeline) {
 
 std::string summary(const Timeline& timeline) {
   const std::vector<Meeting> meetings = meetings_of(timeline);
-  return heading(timeline, meetings.size()) + late_comers(meetings) + skews(meetings) + ranks(timeline) +
-         costliest(timeline);
+  return heading(timeline, meetings) + late_comers(meetings) + skews(meetings) + ranks(timeline) + costliest(timeline);
 }
 
 }  // namespace tutti::timeline

@@ -19,9 +19,12 @@ struct Slice {
   std::string group, site;
   std::uint64_t number = 0, bytes = 0;
   std::int64_t waiting = 0;
+  std::int64_t stands_for = 1;  ///< It was noted of so many calls.
   bool blocking = true, finished = true;
 
   std::int64_t length() const { return end - begin; }
+  /// Of all that it stands for, together.
+  std::int64_t of_all(std::int64_t time) const { return time * stands_for; }
 };
 
 /// A message, from its send to its end.

@@ -5,6 +5,7 @@
 
 #include <array>
 #include <atomic>
+#include <bit>
 #include <cstddef>
 #include <cstdint>
 
@@ -40,6 +41,15 @@ struct Event {
   std::uint32_t unused = 0;
 };
 static_assert(sizeof(Event) == 64);
+
+/// Of a group's calls all of the first are noted, then one of 2, of 4, of 8 ...: by their number, and so the same ones
+/// on all its ranks. A long run has room, and small calls that are very many cost little more than without.
+inline constexpr std::uint64_t all_noted = std::uint64_t{1} << 12;
+/// Of how many calls this one is the one that is noted, or would be.
+constexpr std::uint64_t stands_for(std::uint64_t sequence) {
+  return sequence < all_noted ? 1 : 2 * std::bit_floor(sequence / all_noted);
+}
+constexpr bool is_noted(std::uint64_t sequence) { return (sequence & (stands_for(sequence) - 1)) == 0; }
 
 /// Sites from here on are no addresses of programs, which end far below.
 inline constexpr std::uint64_t places = std::uint64_t{1} << 63;

@@ -148,6 +148,7 @@ Object details(const Slice& slice, std::string_view (*algorithm)(std::int32_t)) 
     if (is_rooted(static_cast<Kind>(event.kind))) about.add("root", event.peer);
   }
   if (event.what != What::step) about.add("site", std::string_view(slice.site));
+  if (slice.stands_for > 1) about.add("stands_for", slice.stands_for);
   if (event.what == What::call) about.add("blocking", event.form == Form::blocking);
   if (event.what == What::message) about.add("tag", event.message);
   if (event.outcome == Outcome::pending) about.add("unfinished", true);

@@ -12,9 +12,9 @@ struct NextCall {
   bool blocks = false;     ///< It is started and waited for at once.
 };
 
-/// Of this thread.
+/// Of this thread. Every recorded call looks here: its place is known when the program starts, and not asked for.
 inline NextCall& next_call() {
-  static thread_local NextCall next;
+  [[gnu::tls_model("initial-exec")]] static thread_local NextCall next;
   return next;
 }
 inline NextCall take_next_call() { return std::exchange(next_call(), {}); }

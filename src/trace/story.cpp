@@ -114,6 +114,7 @@ Part tell(const Record& record, const Times& times) {
     slice.context = group.context;
     slice.end = std::max(slice.begin, times.at(record, event.end != 0 ? event.end : latest));
     slice.group = group.name;
+    if (event.what != What::message) slice.stands_for = stands_for(event.sequence);
     slice.rank = group.rank;
     slice.size = group.size;
     if (event.what != What::step) slice.site = words.site(event.site);

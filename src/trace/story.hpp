@@ -18,13 +18,14 @@ namespace tutti::trace {
 struct Slice {
   std::int64_t begin = 0, end = 0;
   const Event* event = nullptr;
-  std::uint64_t context = 0;  ///< Of its group.
-  std::string_view group;     ///< Its name.
-  Rank rank = 0;              ///< In it,
-  int size = 0;               ///< of so many.
-  std::string site;           ///< call, message, wait.
-  std::int64_t late = 0;      ///< call: since the first rank called it.
-  std::int64_t waiting = 0;   ///< call: of its time, without what was moved meanwhile.
+  std::uint64_t context = 0;     ///< Of its group.
+  std::string_view group;        ///< Its name.
+  Rank rank = 0;                 ///< In it,
+  int size = 0;                  ///< of so many.
+  std::string site;              ///< call, message, wait.
+  std::int64_t late = 0;         ///< call: since the first rank called it.
+  std::uint64_t stands_for = 1;  ///< call, step, wait: of so many calls this one was noted.
+  std::int64_t waiting = 0;      ///< call: of its time, without what was moved meanwhile.
 };
 
 /// One rank's part.

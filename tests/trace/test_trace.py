@@ -203,6 +203,29 @@ def test_what_has_no_room_is_counted(tmp_path):
     assert f"DROPPED: {dropped} events" in run("trace", tmp_path / "trace.json")
 
 
+def test_of_very_many_calls_some_stand_for_all(tmp_path):
+    trace = record(tmp_path, "very many", 2)
+    assert trace["otherData"]["dropped"] == 0
+    noted = {}
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "collective":
+            noted.setdefault(event["tid"] // THREADS, {})[event["args"]["number"]] = event["args"]
+    stride = {n: 2 ** max(0, (n // (1 << 12)).bit_length()) for n in range(40001)}
+    wanted = {n: stride[n] for n in stride if n % stride[n] == 0}
+    assert len(wanted) < 12000
+    for rank in (0, 1):
+        assert {n: args.get("stands_for", 1) for n, args in noted[rank].items()} == wanted
+    all_of_them = sum(wanted.values())
+    assert abs(all_of_them - 40001) < max(wanted.values())
+    waits = [event for event in trace["traceEvents"] if event.get("cat") == "wait"]
+    assert {event["args"]["number"] for event in waits} <= {n for n in wanted if n > 0 and n % 3 == 0}
+    said = run("trace", tmp_path / "trace.json")
+    assert f"2 ranks, {all_of_them} collectives in " in said
+    assert f"noted: {len(wanted)} of the collectives" in said
+    arrivals = said[said.index("From the first rank's arrival") : said.index("What ranks do")]
+    assert sum(map(int, re.findall(r"^  i?allreduce +(\d+) ", arrivals, re.MULTILINE))) == all_of_them, said
+
+
 def test_nothing_is_written_without_being_asked(tmp_path):
     subprocess.run(["tutti", "run", "-n", "2", PROGRAM, "many"], cwd=tmp_path, timeout=60, check=True)
     assert list(tmp_path.iterdir()) == []

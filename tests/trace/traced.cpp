@@ -56,6 +56,16 @@ void many(const Group& world) {
   for (int i = 0; i < 1000; ++i) add_up(world);
 }
 
+/// More than all of them are noted.
+void very_many(const Group& world) {
+  for (int i = 1; i <= 40000; ++i) {
+    if (i % 3 == 0)
+      world.iallreduce(in, out, tutti::sum).wait();
+    else
+      add_up(world);
+  }
+}
+
 /// Rank 1 dies in the middle.
 void killed(const Group& world) {
   add_up(world);
@@ -79,8 +89,9 @@ void large(const Group& world) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::map<std::string, std::function<void(const Group&)>> programs{
-      {"known", known}, {"many", many}, {"killed", killed}, {"missing", missing}, {"large", large}};
+  const std::map<std::string, std::function<void(const Group&)>> programs{{"known", known},         {"many", many},
+                                                                          {"very many", very_many}, {"killed", killed},
+                                                                          {"missing", missing},     {"large", large}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();
