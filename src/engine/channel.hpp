@@ -169,7 +169,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void look_at_alarm();
   void find_lost_blockers(Operation& operation);
   void check_records(Rank row);
+  /// The same with ranks of other hosts, which have to be asked (comparison.cpp).
+  void compare_calls();
+  void answer(const Question& question);
   void mismatch(Rank row, std::uint64_t sequence);
+  void called_otherwise(std::uint64_t sequence, Rank peer, const std::string& theirs);
   void wrong_signature(const Operation& operation, Rank peer);
   void counts_disagree(const Operation& operation, Rank peer, std::uint64_t theirs, std::uint64_t mine);
   void peer_gone(Rank peer, const char* how);
@@ -236,7 +240,10 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t alarm_seen_ = 0;
   std::vector<std::byte> fetched_;
   std::shared_ptr<const Error> broken_;
-  std::unique_ptr<Notices> notices_;     // of a group over several hosts
+  std::unique_ptr<Notices> notices_;  // of a group over several hosts
+  struct {
+    std::uint64_t sequence = 0, at = 0, pause = 0;
+  } next_question_;                      // about which operation, and when
   std::unique_ptr<trace::Track> track_;  // where what it does is noted; null: nowhere
   bool heard_ = false;                   // that it is broken, from another host, which tells all
   std::uint64_t gone_since_ = 0;         // when it was seen first that a member on another host is gone

@@ -62,6 +62,7 @@ void Channel::inspect_locked() {
   look_at_alarm();
   for (Rank other = 0; other < board_.size() && !broken_; ++other)
     if (other != row()) check_records(other);
+  if (notices_ && !broken_) compare_calls();
   for (Operation* operation = first_; operation != nullptr && !broken_; operation = operation->next_)
     if (!operation->finished()) find_lost_blockers(*operation);
 }
@@ -192,10 +193,16 @@ std::string Channel::waits_for(const Operation& operation) {
 void Channel::mismatch(Rank row, std::uint64_t sequence) {
   const std::uint64_t first = first_difference(row, sequence);
   const Rank peer = near_[static_cast<std::size_t>(row)];
-  std::string text = "operation #" + std::to_string(first) + " of group " + who_.name +
-                     " does not match: " + number(rank()) + " called " + called(rank(), first) + ", " + number(peer) +
-                     " called " + called(peer, first) + ". " + same_calls;
-  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, first);
+  called_otherwise(first, peer, called(peer, first));
+}
+
+void Channel::called_otherwise(std::uint64_t sequence, Rank peer, const std::string& theirs) {
+  record();
+  const std::string mine = called(rank(), sequence);
+  std::string text = "operation #" + std::to_string(sequence) + " of group " + who_.name +
+                     " does not match: " + number(rank()) + " called " + mine + ", " + number(peer) + " called " +
+                     theirs + (mine == theirs ? ", and something else before" : "") + ". " + same_calls;
+  break_with(std::make_shared<const Error>(Cause::mismatch, std::move(text), peer), peer, sequence);
 }
 
 /// A message says that it belongs to another call.

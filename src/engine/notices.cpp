@@ -13,27 +13,43 @@ namespace tutti::engine {
 /// On the wire.
 struct Notices::Letter {
   std::uint64_t sequence = 0;
-  std::uint32_t cause = 0;
+  std::uint32_t cause = 0, chain = 0;
   std::int32_t who = 0, whom = 0;
-  std::array<char, 236> called{};
+  std::array<char, 232> called{};
+
+  std::string call() const { return {called.begin(), std::ranges::find(called, '\0')}; }
 };
 
-namespace {
+/// Numbers that no operation has.
+enum class Notices::About : std::uint64_t {
+  breaking = std::numeric_limits<std::uint64_t>::max(),
+  calls = breaking - 1,
+};
 
-/// No operation has this number.
-transport::Tag tag(std::uint64_t context) {
-  return {context, std::numeric_limits<std::uint64_t>::max(), transport::Tag::mail, transport::Lane::mailbox};
-}
-
-}  // namespace
-
-transport::Transfer Notices::transfer(Rank world, Letter& letter) const {
+transport::Transfer Notices::transfer(Rank world, About about, Letter& letter) const {
   transport::Transfer made;
   made.peer = world;
-  made.tag = tag(context_);
+  made.tag = {context_, static_cast<std::uint64_t>(about), transport::Tag::mail, transport::Lane::mailbox};
   made.data = reinterpret_cast<std::byte*>(&letter);
   made.size = sizeof letter;
   return made;
+}
+
+/// The transport's lock is held, here and in receive.
+void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& letter) {
+  sent_.emplace_back(transfer(world, about, *letter), letter);
+  transport_.send(sent_.back().first);
+}
+
+std::optional<Notices::Letter> Notices::receive(About about) {
+  Letter letter;
+  const auto arrival = transport_.look(transfer(0, about, letter).tag);
+  if (!arrival) return std::nullopt;
+  transport::Transfer one = transfer(arrival->peer, about, letter);
+  transport_.recv(one);
+  if (one.state == transport::State::pending) transport_.cancel(one);
+  if (one.state != transport::State::done) return std::nullopt;
+  return letter;
 }
 
 void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice) {
@@ -44,27 +60,34 @@ void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice)
   letter->whom = notice.whom;
   notice.called.copy(letter->called.data(), letter->called.size() - 1);
   const std::lock_guard lock(lock_);
-  for (const Rank rank : world) {
-    if (whom == Whom::connected && !transport_.connected(rank)) continue;
-    sent_.emplace_back(transfer(rank, *letter), letter);
-    transport_.send(sent_.back().first);
-  }
+  for (const Rank rank : world)
+    if (whom == Whom::all || transport_.connected(rank)) send(rank, About::breaking, letter);
 }
 
 std::optional<Notice> Notices::hear() {
   const std::lock_guard lock(lock_);
   transport_.progress();
-  const auto arrival = transport_.look(tag(context_));
-  if (!arrival) return std::nullopt;
-  Letter letter;
-  transport::Transfer one = transfer(arrival->peer, letter);
-  transport_.recv(one);
-  if (one.state == transport::State::pending) transport_.cancel(one);
-  if (one.state != transport::State::done || letter.cause > static_cast<std::uint32_t>(Cause::system))
-    return std::nullopt;
-  const auto end = std::ranges::find(letter.called, '\0');
-  return Notice{static_cast<Cause>(letter.cause), letter.who, letter.whom, letter.sequence,
-                std::string(letter.called.begin(), end)};
+  const auto letter = receive(About::breaking);
+  if (!letter || letter->cause > static_cast<std::uint32_t>(Cause::system)) return std::nullopt;
+  return Notice{static_cast<Cause>(letter->cause), letter->who, letter->whom, letter->sequence, letter->call()};
+}
+
+void Notices::ask(Rank world, const Question& question) {
+  const auto letter = std::make_shared<Letter>();
+  letter->sequence = question.sequence;
+  letter->chain = question.chain;
+  letter->who = question.who;
+  question.called.copy(letter->called.data(), letter->called.size() - 1);
+  const std::lock_guard lock(lock_);
+  std::erase_if(sent_, [](const auto& one) { return one.first.state != transport::State::pending; });
+  send(world, About::calls, letter);
+}
+
+std::optional<Question> Notices::asked() {
+  const std::lock_guard lock(lock_);
+  const auto letter = receive(About::calls);
+  if (!letter) return std::nullopt;
+  return Question{letter->who, letter->sequence, letter->chain, letter->call()};
 }
 
 Notices::~Notices() {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// How the members of a group on other hosts learn that it is broken, and by what: no board reaches them.
+// What the members of a group write to those on other hosts, whom no board reaches: that it is broken, and by what; and
+// what they called, when a wait is long.
 #pragma once
 
 #include <cstdint>
@@ -24,6 +25,14 @@ struct Notice {
   std::string called;  ///< What `who` called as that operation.
 };
 
+/// What a rank that waits has called, for one that it waits for to compare.
+struct Question {
+  Rank who = 0;  ///< In the group.
+  std::uint64_t sequence = 0;
+  std::uint32_t chain = 0;  ///< Of all its calls up to this one.
+  std::string called;
+};
+
 /// Of one group.
 class Notices {
  public:
@@ -42,9 +51,16 @@ class Notices {
   /// The first that has come; nothing when none has.
   std::optional<Notice> hear();
 
+  /// Does not wait for it, nor is there an answer: who finds a difference breaks the group.
+  void ask(Rank world, const Question& question);
+  std::optional<Question> asked();
+
  private:
   struct Letter;
-  transport::Transfer transfer(Rank world, Letter& letter) const;
+  enum class About : std::uint64_t;
+  transport::Transfer transfer(Rank world, About about, Letter& letter) const;
+  void send(Rank world, About about, const std::shared_ptr<Letter>& letter);
+  std::optional<Letter> receive(About about);
 
   transport::Transport& transport_;
   std::mutex& lock_;

@@ -83,6 +83,38 @@ TEST_P(BrokenOverHosts, EverybodyLearnsOfAMismatch) {
   }
 }
 
+/// Each waits for the other: no message shows that they do not mean the same.
+TEST_P(BrokenOverHosts, CallsThatWaitForEachOtherAreFound) {
+  for (const Rank wrong : {4, 2}) {
+    SCOPED_TRACE(wrong);
+    expect_well(run([&](const Group& world) {
+      sum(world, 1);
+      double data[2] = {}, all[2] = {};
+      const std::string text = failure(Cause::mismatch, [&] {
+        if (world.rank() == wrong)
+          world.bcast(std::span<double>(data), 0, {.algorithm = "binomial"});
+        else
+          world.allreduce(std::span<const double>(data), std::span(all), tutti::sum, {.algorithm = "reduce_bcast"});
+      });
+      // Who found it knows both calls, and the others hear of one.
+      expect(text.find(" called allreduce") != std::string::npos || text.find(" called bcast") != std::string::npos,
+             text);
+      expect(text.find("#2") != std::string::npos, text);
+    }));
+  }
+}
+
+/// It has not called what the others have, and that is no mismatch.
+TEST_P(BrokenOverHosts, WhoIsLateIsWaitedFor) {
+  expect_well(run([&](const Group& world) {
+    for (int i = 0; i < 3; ++i) {
+      if (world.rank() == i) usleep(400000);
+      world.barrier({.algorithm = "tree"});
+      expect(sum(world, 1) == 5, "a sum");
+    }
+  }));
+}
+
 TEST_P(BrokenOverHosts, EverybodyLearnsThatOneGivesUp) {
   expect_well(run([&](const Group& world) {
     const Group pair = world.split(world.rank() == 0 || world.rank() == 4 ? 0 : -1);
