@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline.
+// Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline, a radix a
+// tree of it: fewest messages.
 #include "collectives/compose.hpp"
 
 namespace tutti::collectives {
 namespace {
 
 const char* name(Kind kind, const Shape& shape, bool is_long) {
-  const bool pipeline = shape.parameters.segment > 0, few = shape.size <= 8;
+  const bool pipeline = shape.parameters.segment > 0, few = shape.size <= 8, tree = shape.parameters.radix > 0;
   switch (kind) {
     case Kind::barrier:
-      return "dissemination";
+      return tree ? "tree" : "dissemination";
     case Kind::bcast:
       if (pipeline) return few ? "chain" : "two_trees";
       // Two or three ranks have no use for blocks: the data follows itself from host to host.
@@ -18,11 +19,11 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
       if (!pipeline && !is_long) return "binomial";
       return few ? "chain" : shape.commutative ? "two_trees" : "binary";
     case Kind::allreduce:
-      if (!is_long) return "recursive_multiplying";
+      if (!is_long) return tree ? "reduce_bcast" : "recursive_multiplying";
       return !shape.commutative ? "rabenseifner" : pipeline ? "segmented_ring" : "ring";
     case Kind::allgather:
     case Kind::allgatherv:
-      return is_long ? "ring" : "bruck";
+      return is_long ? "ring" : tree && kind == Kind::allgather ? "gather_bcast" : "bruck";
     case Kind::reduce_scatter_block:
     case Kind::reduce_scatter:
       return !shape.commutative ? "pairwise" : is_long ? "ring" : "recursive_halving";

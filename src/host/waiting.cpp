@@ -34,6 +34,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/crowd.hpp"
 
 namespace tutti::host {
 namespace {
@@ -99,7 +100,7 @@ bool Waiting::Round::pause_slowly(Rank awaited, std::uint64_t until) {
     companion_->visit();
     visited_ = now;
   }
-  if (waiting_.sleep_at_once(now) || (awaited < 0 && waiting_.is_crowded(now))) {
+  if (waiting_.packed_ || waiting_.sleep_at_once(now) || (awaited < 0 && waiting_.is_crowded(now))) {
     announce(awaited);
     return due(now, until);
   }
@@ -288,9 +289,12 @@ void Waiting::wake(Process::Bell& bell) {
   if (at_door != 0 && door_ != nullptr) door_->knock(bell.door.load(std::memory_order_relaxed));
 }
 
-void Waiting::watch(int descriptor) {
+void Waiting::watch(int descriptor, int ranks_per_core) {
   door_ = std::make_unique<const Door>(descriptor);
-  policy_.why += "; for other hosts no spin, and sleep at once while others want the core";
+  packed_ = ranks_per_core >= base::sleeping_crowd;
+  policy_.why += packed_ ? "; sleep at once: hosts that share these cores have " + std::to_string(ranks_per_core) +
+                               " ranks for each"
+                         : "; for other hosts no spin, and sleep at once while others want the core";
   // Relaxed: ordered by the store of at_door, which is looked at first.
   segment_.process(rank_).bell.door.store(door_->name(), std::memory_order_relaxed);
 }
@@ -327,7 +331,7 @@ void Waiting::note_yield(std::uint64_t took, std::uint64_t now) {
 
 bool Waiting::is_crowded(std::uint64_t now) const {
   // Relaxed: a hint.
-  return door_ != nullptr && now < crowded_until_.load(std::memory_order_relaxed);
+  return packed_ || (door_ != nullptr && now < crowded_until_.load(std::memory_order_relaxed));
 }
 
 void Waiting::foreign_seen(const Absence& absence, std::uint64_t now) {

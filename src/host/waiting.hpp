@@ -70,8 +70,8 @@ class Waiting {
   Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler = nullptr);
 
   /// From now on sleepers of this rank are woken as well when the descriptor becomes readable: by what comes from other
-  /// hosts. Before the first wait; throws Error (system).
-  void watch(int descriptor);
+  /// hosts. Before the first wait; throws Error (system). `ranks_per_core`: where these share the cores of a machine.
+  void watch(int descriptor, int ranks_per_core = 1);
 
   /// How this rank waits now.
   Policy policy() const;
@@ -182,6 +182,7 @@ class Waiting {
   Policy policy_;
   const int cores_;
   std::unique_ptr<const Door> door_;        // none: futexes alone
+  bool packed_ = false;                     // see base::sleeping_crowd
   const bool joined_;                       // host::join_fences
   std::atomic<bool> fences_agreed_{false};  // all ranks have joined
   std::mutex mutex_;                        // Guards threads_ and the announcement of this rank.

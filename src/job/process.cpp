@@ -17,13 +17,15 @@ Place place_of(const Process& process) {
   place.engine.algorithm_name = &algorithm_name;
   place.engine.recorder = process.recorder;
   place.table = std::make_shared<const tune::Table>(tune::Table::parse(
-      tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard(process.crowded)));
+      tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard(process.ranks_per_core)));
   place.algorithms = process.algorithms;
   place.source = process.table;
   place.timeout = process.timeout;
   place.launcher = process.launcher;
   place.name = process.name;
-  place.engine.ranks_on_host = process.ranks_on_host;
+  // Of other hosts too, where they share the cores: who spins keeps them from those that he waits for.
+  place.engine.ranks_on_host =
+      process.ranks_per_core > 1 ? process.ranks_per_core * process.cores : process.ranks_on_host;
   place.home = process.home;
   return place;
 }
@@ -62,7 +64,7 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   std::unique_ptr<transport::Transport> near = near_transport(process, engine);
   const bool single_copy = near == nullptr || near->capabilities().single_copy;
   if (far.transport != nullptr) {
-    if (far.descriptor >= 0) engine.waiting().watch(far.descriptor);
+    if (far.descriptor >= 0) engine.waiting().watch(far.descriptor, process.ranks_per_core);
     engine.use(transport::mux(std::move(near), std::move(far.transport), engine.setup().places));
   } else {
     engine.use(alone ? transport::inproc::Network(1).transport(0) : std::move(near));

@@ -179,7 +179,7 @@ struct Process {
   tune::Source table = {};                        ///< Agreed; what goes before the standard table.
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
   std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.
-  bool crowded = false;                           ///< Agreed; hosts share the cores of a machine, too few.
+  int ranks_per_core = 1;                         ///< Agreed; where hosts share a machine's cores, else 1.
   std::string launcher{};                         ///< For `tutti info`.
   std::string name = std::string(world_name);     ///< Agreed.
   int ranks_on_host = 0;                          ///< That share the cores; 0: all of the segment.

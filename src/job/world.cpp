@@ -143,12 +143,13 @@ void World::make() {
   process.rank = rank;
   process.board = shared_board(place, places(hosts, rank)[static_cast<std::size_t>(rank)]);
   process.hosts = hosts;
-  process.crowded = place.crowded();
+  process.ranks_per_core = place.ranks_per_core();
   process.launcher = place.launcher();
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
   process.algorithms = offer.algorithms;
   process.table = {offer.lines, offer.table, source.why, source.trouble};
-  if (process.crowded) process.table.why += "; hosts share a machine's cores: few messages go before few steps";
+  if (process.ranks_per_core > 1)
+    process.table.why += "; hosts share a machine's cores: few messages go before few steps";
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
   process.progress = offer.progress;

@@ -43,7 +43,7 @@ Rank Member::rank() const { return state_->rank; }
 int Member::size() const { return static_cast<int>(state_->hosts.size()); }
 int Member::cores() const { return state_->cores; }
 std::span<const Rank> Member::hosts() const { return state_->hosts; }
-bool Member::crowded() const { return state_->crowded; }
+int Member::ranks_per_core() const { return state_->ranks_per_core; }
 std::uint64_t Member::job() const { return state_->job; }
 const Secret& Member::secret() const { return state_->secret; }
 const std::string& Member::launcher() const { return state_->launcher; }

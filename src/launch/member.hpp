@@ -42,8 +42,9 @@ class Member {
   int cores() const;
   /// The host of each rank, numbered from 0 in the order of their lowest ranks.
   std::span<const Rank> hosts() const;
-  /// Hosts of the job share the cores of a machine, which are fewer than their ranks. The same on all ranks.
-  bool crowded() const;
+  /// Where hosts of the job share the cores of a machine that are fewer than their ranks, as in neighbors.hpp; else 1.
+  /// The same on all ranks.
+  int ranks_per_core() const;
   /// What all processes of the job know, and nobody else.
   const Secret& secret() const;
   /// Who started the job, and how its ranks found each other: for people.

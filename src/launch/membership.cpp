@@ -179,7 +179,7 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
   place = static_cast<Rank>(std::count(begin, begin + rank, host));
   const auto count = static_cast<int>(std::ranges::count(hosts, host));
   cores = shared_cores(roster.cards, hosts, host);
-  crowded = are_crowded(roster.cards, hosts);
+  ranks_per_core = launch::ranks_per_core(roster.cards, hosts);
   if (place == 0) {
     segment = host::Segment::create(count, job);
     Handover handover(*segment, secret, std::move(door));

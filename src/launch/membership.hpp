@@ -41,7 +41,7 @@ struct Membership final : AtFork {
   Rank rank = 0;
   std::vector<Rank> hosts{0};
   int cores = 1;
-  bool crowded = false;
+  int ranks_per_core = 1;
   std::uint64_t job = 0;
   Secret secret;
   std::string launcher;

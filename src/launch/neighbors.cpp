@@ -107,7 +107,8 @@ int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank 
   return std::max(1, std::min(bound_to(cards, hosts, host), limit));
 }
 
-bool are_crowded(std::span<const Card> cards, std::span<const Rank> hosts) {
+int ranks_per_core(std::span<const Card> cards, std::span<const Rank> hosts) {
+  int most = 1;
   const std::vector<Rank> machines =
       number(cards, [](const Card& card) { return std::string_view(card.host).substr(0, card.host.find(' ')); });
   for (Rank machine = 0; machine <= std::ranges::max(machines); ++machine) {
@@ -118,9 +119,10 @@ bool are_crowded(std::span<const Card> cards, std::span<const Rank> hosts) {
     const int allowed = std::accumulate(limits.begin(), limits.end(), 0, add);
     const int bound = bound_to(cards, machines, machine);  // 0 where no rank can tell
     const int cores = bound > 0 ? std::min(allowed, bound) : allowed;
-    if (limits.size() > 1 && std::ranges::count(machines, machine) > cores) return true;
+    const auto ranks = static_cast<int>(std::ranges::count(machines, machine));
+    if (limits.size() > 1) most = std::max(most, (ranks + cores - 1) / cores);
   }
-  return false;
+  return most;
 }
 
 }  // namespace tutti::launch

@@ -26,7 +26,8 @@ std::vector<Rank> number_hosts(std::span<const Card> cards);
 /// group may allow one rank less than another.
 int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host);
 
-/// Whether several hosts are containers of one machine and have more ranks than cores together.
-bool are_crowded(std::span<const Card> cards, std::span<const Rank> hosts);
+/// How many ranks want each core, rounded up, on the machine where most do, of those whose containers are several hosts
+/// and have fewer cores than ranks. 1: there is none.
+int ranks_per_core(std::span<const Card> cards, std::span<const Rank> hosts);
 
 }  // namespace tutti::launch

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table that comes with Tutti, measured on small hosts; TUTTI_ALGORITHMS goes before it. Lines behind a ~ hold
 // where hosts share the cores of a machine, fewer than ranks: a message costs time of all there, so that few of them go
-// before few steps.
+// before few steps. Behind ~~: where there are so many more ranks that they sleep while they wait.
 #include <array>
 #include <string>
 #include <string_view>
 
+#include "base/crowd.hpp"
 #include "tune/table.hpp"
 
 namespace tutti::tune {
@@ -14,12 +15,27 @@ namespace {
 
 constexpr std::string_view text = R"(
 # collective  bytes  ranks  algorithm
+~~barrier     -      -      hosts:radix=4
 barrier       -      -      hosts
 bcast         -      -      hosts
 reduce        -      -      hosts
-allreduce     32K    -      hosts
+~~allreduce   2K     -      hosts:radix=2
+allreduce     256K   -      hosts
+allreduce     -      -      lanes
+allreduce     -      -      hosts
+gather        64K    -      hosts
+scatter       64K    -      hosts
+~~allgather   64     -      hosts:radix=4
+allgather     32K    -      hosts
+alltoall      16K    -      hosts
+reduce_scatter_block 32K -  hosts
+reduce_scatter 32K   -      hosts
+scan          32K    -      hosts
+exscan        32K    -      hosts
 barrier       -      32     board
 barrier       -      -      board_tree
+~~barrier     -      16     tree:radix=16
+~~barrier     -      -      tree:radix=4
 ~barrier      -      -      tree
 barrier       -      -      dissemination
 bcast         96     -      board
@@ -50,6 +66,9 @@ allreduce     16K    8      board_large
 allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
+~~allreduce   256    -      reduce_bcast:radix=4
+~~allreduce   2K     -      reduce_bcast
+~allreduce    256    -      reduce_bcast
 allreduce     16K    -      recursive_doubling
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
@@ -82,6 +101,9 @@ allgather     -      2      single_copy
 allgather     128K   -      board_pipeline
 allgather     -      -      single_copy
 allgather     -      -      board_pipeline
+~~allgather   64     -      gather_bcast:radix=4
+~allgather    64     -      gather_bcast
+allgather     4K     -      recursive_doubling
 allgather     4K     -      bruck
 allgather     -      -      ring
 allgatherv    -      -      board
@@ -185,7 +207,8 @@ allgather            96   16 board
 allgather            2M    2 board_pipeline
 allgather            -     2 single_copy
 allgather            -    16 board_pipeline
-allgatherv           -     8 board:segment=65536
+allgatherv           96   16 board
+allgatherv           -    16 board_pipeline
 alltoall             96   16 board
 alltoall             -     2 board_pipeline
 alltoall             256K  4 board_pipeline
@@ -201,23 +224,23 @@ exscan               96   16 board
 exscan               -    16 board_pipeline
 )";
 
-std::string table_for(bool crowded) {
+/// `crowd`: so many ~ hold at most.
+std::string table_for(std::size_t crowd) {
   std::string table;
   for (std::string_view rest = text; !rest.empty();) {
     std::string_view line = rest.substr(0, rest.find('\n') + 1);
     rest.remove_prefix(line.size());
-    const bool condition = line.starts_with('~');
-    if (condition) line.remove_prefix(1);
-    if (!condition || crowded) table += line;
+    const std::size_t condition = line.find_first_not_of('~');
+    if (condition <= crowd) table += line.substr(condition);
   }
   return table;
 }
 
 }  // namespace
 
-const std::string& Table::standard(bool crowded) {
-  static const std::array tables{table_for(false), table_for(true)};
-  return tables[crowded ? 1 : 0];
+const std::string& Table::standard(int ranks_per_core) {
+  static const std::array tables{table_for(0), table_for(1), table_for(2)};
+  return tables[ranks_per_core >= base::sleeping_crowd ? 2 : ranks_per_core > 1 ? 1 : 0];
 }
 
 std::string Table::of_processor(std::string_view name) { return std::string(name.starts_with("AMD") ? amd : ""); }

@@ -25,8 +25,8 @@ class Table {
  public:
   /// Throws Error (usage) that names the line.
   static Table parse(std::string_view text);
-  /// The table that comes with Tutti. `crowded`: hosts share the cores of a machine, which are fewer than its ranks.
-  static const std::string& standard(bool crowded = false);
+  /// The table that comes with Tutti. `ranks_per_core`: where hosts share the cores of a machine.
+  static const std::string& standard(int ranks_per_core = 1);
   /// Lines of its that go before the others, on processors of a maker whose caches want something else. Often none.
   static std::string of_processor(std::string_view name);
 

@@ -79,16 +79,17 @@ TEST(Neighbors, AreCrowdedWhereHostsShareTooFewCores) {
   const auto card = [](const char* host, int limit, unsigned mask) {
     return Card{host, 1, limit, {static_cast<std::byte>(mask)}};
   };
-  const auto crowded = [](const std::vector<Card>& cards) { return are_crowded(cards, number_hosts(cards)); };
-  EXPECT_TRUE(crowded({card("m a", 8, 0b11), card("m b", 8, 0b11), card("m c", 8, 0b11)})) << "three on two cores";
-  EXPECT_FALSE(crowded({card("m a", 8, 0b111), card("m b", 8, 0b111), card("m c", 8, 0b111)}));
-  EXPECT_FALSE(crowded({card("m a", 8, 0b001), card("m b", 8, 0b010), card("m c", 8, 0b100)})) << "each has its own";
-  EXPECT_TRUE(crowded({card("m a", 1, 0xff), card("m a", 1, 0xff), card("m b", 1, 0xff)})) << "containers' limits";
-  EXPECT_FALSE(crowded({card("m a", 1, 0xff), card("n b", 1, 0xff), card("l c", 1, 0xff)})) << "other machines";
-  EXPECT_FALSE(crowded({card("m a", 1, 1), card("m a", 1, 1), card("m a", 1, 1)})) << "one host, which shares memory";
-  EXPECT_TRUE(crowded({card("n z", 8, 0xff), card("m a", 1, 1), card("m b", 1, 1)})) << "one of two machines";
-  EXPECT_FALSE(crowded({card("m", 1, 1)}));
-  EXPECT_FALSE(crowded({card("m a", 8, 0), card("m b", 8, 0)})) << "bound to cores that nobody can tell";
+  const auto crowd = [](const std::vector<Card>& cards) { return ranks_per_core(cards, number_hosts(cards)); };
+  EXPECT_EQ(crowd({card("m a", 8, 0b11), card("m b", 8, 0b11), card("m c", 8, 0b11)}), 2) << "three on two cores";
+  EXPECT_EQ(crowd({card("m a", 8, 1), card("m b", 8, 1), card("m c", 8, 1)}), 3) << "three on one";
+  EXPECT_EQ(crowd({card("m a", 8, 0b111), card("m b", 8, 0b111), card("m c", 8, 0b111)}), 1);
+  EXPECT_EQ(crowd({card("m a", 8, 0b001), card("m b", 8, 0b010), card("m c", 8, 0b100)}), 1) << "each has its own";
+  EXPECT_EQ(crowd({card("m a", 1, 0xff), card("m a", 1, 0xff), card("m b", 1, 0xff)}), 2) << "containers' limits";
+  EXPECT_EQ(crowd({card("m a", 1, 0xff), card("n b", 1, 0xff), card("l c", 1, 0xff)}), 1) << "other machines";
+  EXPECT_EQ(crowd({card("m a", 1, 1), card("m a", 1, 1), card("m a", 1, 1)}), 1) << "one host, which shares memory";
+  EXPECT_EQ(crowd({card("n z", 8, 0xff), card("m a", 1, 1), card("m b", 1, 1)}), 2) << "one of two machines";
+  EXPECT_EQ(crowd({card("m", 1, 1)}), 1);
+  EXPECT_EQ(crowd({card("m a", 8, 0), card("m b", 8, 0)}), 1) << "bound to cores that nobody can tell";
 }
 
 TEST(Neighbors, SayWhatTheyMayUse) {

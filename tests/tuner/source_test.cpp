@@ -104,14 +104,18 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   collectives::Shape apart{.size = 16, .count = 1}, together = apart;
   apart.hosts = hosts;
   together.small_cell = together.large_cell = 64;
-  const auto chosen = [](bool crowded, const collectives::Shape& shape, Kind kind) {
-    return tune::text_of(tune::Table::parse(tune::Table::standard(crowded)).choose(shape, kind, 8, true));
+  const auto chosen = [](int ranks_per_core, const collectives::Shape& shape, Kind kind) {
+    return tune::text_of(tune::Table::parse(tune::Table::standard(ranks_per_core)).choose(shape, kind, 8, true));
   };
-  EXPECT_EQ(chosen(false, apart, Kind::barrier), "dissemination");
-  EXPECT_EQ(chosen(true, apart, Kind::barrier), "tree");
-  // Exchanges between all find calls that do not match, where a tree may wait for ever.
-  EXPECT_EQ(chosen(true, apart, Kind::allreduce), chosen(false, apart, Kind::allreduce));
-  EXPECT_EQ(chosen(true, together, Kind::barrier), chosen(false, together, Kind::barrier));
+  EXPECT_EQ(chosen(1, apart, Kind::barrier), "dissemination");
+  EXPECT_EQ(chosen(2, apart, Kind::barrier), "tree");
+  EXPECT_EQ(chosen(8, apart, Kind::barrier), "tree:radix=16") << "who sleeps wakes once";
+  EXPECT_EQ(chosen(1, apart, Kind::allreduce), "recursive_doubling");
+  EXPECT_EQ(chosen(2, apart, Kind::allreduce), "reduce_bcast");
+  EXPECT_EQ(chosen(8, apart, Kind::allreduce), "reduce_bcast:radix=4");
+  EXPECT_EQ(chosen(8, apart, Kind::allgather), "gather_bcast:radix=4");
+  for (const Kind kind : {Kind::barrier, Kind::allreduce, Kind::allgather})
+    EXPECT_EQ(chosen(8, together, kind), chosen(1, together, kind));
 }
 
 TEST(Source, TheEnvironmentGoesFirst) {

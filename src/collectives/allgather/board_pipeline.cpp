@@ -10,12 +10,20 @@ namespace tutti::collectives::allgather {
 namespace {
 
 void collect(Writer& b, const Shape& shape, board::Line& line, std::int32_t cell, std::int32_t cells) {
-  line.add(b.await(board::everyone, cell, board::part_of(output_block(shape, 0), cell, cells).count));
+  const auto piece = [&](Rank rank) { return board::part_of(output_block(shape, rank), cell, cells); };
+  const bool alike = shape.recv_counts.empty();
+  if (alike) line.add(b.await(board::everyone, cell, piece(0).count));
   for (Rank distance = 1; distance < shape.size; ++distance) {
     const Rank from = board::neighbour(shape, distance);
-    const Slice piece = board::part_of(output_block(shape, from), cell, cells);
-    line.add(b.copy(Writer::shared(from, cell, 0, piece.count), piece));
+    if (piece(from).count == 0) continue;
+    const Slice theirs = Writer::shared(from, cell, 0, piece(from).count);
+    alike ? line.add(b.copy(theirs, piece(from))) : board::take(b, line, theirs, piece(from));
   }
+}
+
+/// Of the longest block.
+Count longest(const Shape& shape) {
+  return shape.recv_counts.empty() ? shape.count : std::ranges::max(shape.recv_counts);
 }
 
 }  // namespace
@@ -25,14 +33,15 @@ plan::Plan board_pipeline(const Shape& shape) {
   const Slice home = output_block(shape, shape.rank);
   const Slice mine = contribution(shape, home);
   b.copy(mine, home);
-  if (shape.size == 1 || shape.count == 0) return b.build();
-  const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
+  if (shape.size == 1 || longest(shape) == 0) return b.build();
+  const std::int32_t cells = board::pieces(shape, board::Ring::large, longest(shape));
   const std::int32_t ahead = board::ahead(board::Ring::large);
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);
   for (std::int32_t cell = -ahead; cell < cells; ++cell) {
-    if (cell + ahead < cells)
-      board::put(b, order.of(cell + ahead), cell + ahead, board::part_of(mine, cell + ahead, cells));
+    const std::int32_t next = cell + ahead;
+    if (next < cells && board::part_of(mine, next, cells).count > 0)
+      board::put(b, order.of(next), next, board::part_of(mine, next, cells));
     if (cell < 0) continue;
     collect(b, shape, order.of(cell), cell, cells);
     order.finish(cell);
