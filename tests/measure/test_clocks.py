@@ -55,7 +55,7 @@ def test_hosts(size):
 def test_the_tree_is_faster_on_32_hosts():
     """On slow wires, so that a round trip is a wait and not work for the two cores that all hosts share. Beside other
     programs it is work all the same: it counts what the tree can do, once in ATTEMPTS."""
-    with Lab(hosts=32, rate="1mbit") as lab:
+    with Lab(hosts=32, rate="4mbit") as lab:
         for _ in range(ATTEMPTS):
             with Job(lab, list(range(1, 33)), program=PROGRAM) as job:
                 faster = check(job.start_all(str(SEED)).succeed()[0], 32)
