@@ -88,7 +88,7 @@ Entrance::State Entrance::advance() {
     if (side_ == Side::answerer)
       greeting_.emplace(identity(store, secret_), std::move(socket_), deadline_);
     else
-      greeting_.emplace(identity(anyone, secret_), std::move(socket_), store);
+      greeting_.emplace(identity(anyone, secret_), std::move(socket_), tcp::Greeting::Callee{store});
   }
   // Whoever knows the secret is welcome.
   if (greeting_->advance() == Greeted::found) greeting_->answer();

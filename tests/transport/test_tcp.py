@@ -163,6 +163,16 @@ def test_a_stopped_process_is_not_lost_that_nobody_was_connected_with():
         expect_right(other, one, 5)
 
 
+def test_a_host_that_is_cut_off_while_it_is_called_is_lost():
+    """Its system has let the caller in, and hears no word of it."""
+    with ranks(2) as (lab, (one, _)):
+        cut = "add table ip cut; add chain ip cut in { type filter hook input priority 0; }; "
+        rule = f"add rule ip cut in tcp dport {PORT} ip length > 80 drop"
+        assert lab.popen(2, ["nft", cut + rule]).wait(timeout=PATIENCE) == 0
+        one.tell("recv", 1, 5, 8)
+        assert one.expect("recv", 5, within=LATE)[0] == "lost"
+
+
 @pytest.mark.parametrize("size", [100, 20_000_000], ids=["idle", "mid-transfer"])
 def test_a_stopped_process_is_suspected_and_goes_on(size):
     with ranks(2, rate=RATE) as (lab, (one, other)):

@@ -24,7 +24,7 @@ constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
 
 }  // namespace
 
-Door::Door(const Identity& identity, std::uint64_t patience, Owner owner)
+Door::Door(const Identity& identity, Patience patience, Owner owner)
     : identity_(identity), patience_(patience), owner_(std::move(owner)) {}
 
 void Door::listen(const std::string& address) {
@@ -46,7 +46,7 @@ void Door::call(Peer peer, const std::string& addresses) {
   std::vector<Address> all = parse_all(addresses);
   std::ranges::reverse(all);
   const std::uint64_t now = base::now();
-  calls_.push_back({.peer = peer, .left = std::move(all), .deadline = now + patience_, .dialled = now});
+  calls_.push_back({.peer = peer, .left = std::move(all), .deadline = now + patience_.call, .dialled = now});
   dial(calls_.back(), now);
 }
 
@@ -62,7 +62,8 @@ void Door::dial(Call& call, std::uint64_t now) {
       continue;
     }
     events_.add(socket.get(), either_way);
-    call.attempts.push_back({address, Greeting(identity_, std::move(socket), call.peer)});
+    call.attempts.push_back(
+        {address, Greeting(identity_, std::move(socket), Greeting::Callee{call.peer, patience_.word})});
     return;
   }
 }

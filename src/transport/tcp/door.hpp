@@ -31,7 +31,12 @@ class Door {
     /// It cannot be reached; or nobody listens at any of its addresses, whose systems have answered.
     std::function<void(Peer, bool absent)> fail;
   };
-  Door(const Identity& identity, std::uint64_t patience, Owner owner);
+  /// How long others may take, in nanoseconds: a host to answer the first call, and the system of one that has answered
+  /// to acknowledge what it is told.
+  struct Patience {
+    std::uint64_t call, word;
+  };
+  Door(const Identity& identity, Patience patience, Owner owner);
   /// Listens there, too. Throws Error (system).
   void listen(const std::string& address);
   std::string addresses() const;
@@ -76,7 +81,7 @@ class Door {
   void turn_away(const char* why);
 
   Identity identity_;
-  std::uint64_t patience_;
+  Patience patience_;
   Owner owner_;
   Events events_;
   std::vector<base::Descriptor> listeners_;

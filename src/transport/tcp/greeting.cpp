@@ -12,9 +12,13 @@
 
 namespace tutti::transport::tcp {
 
-Greeting::Greeting(const Identity& identity, base::Descriptor socket, Peer peer)
-    : identity_(identity), socket_(std::move(socket)), state_(State::calling), peer_(peer) {
-  hello_ = {.job = identity.job, .from = identity.rank, .to = peer, .nonce = random_nonce()};
+Greeting::Greeting(const Identity& identity, base::Descriptor socket, Callee callee)
+    : identity_(identity),
+      socket_(std::move(socket)),
+      state_(State::calling),
+      peer_(callee.peer),
+      patience_(callee.patience) {
+  hello_ = {.job = identity.job, .from = identity.rank, .to = callee.peer, .nonce = random_nonce()};
 }
 
 Greeting::Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline)
@@ -44,7 +48,7 @@ bool Greeting::hear(T& what) {
     } else if (n < 0 && errno == EINTR) {
       continue;
     } else {
-      if (n == 0 || errno != EAGAIN) hung_up();
+      if (n == 0 || errno != EAGAIN) ended(n == 0 || errno == ECONNRESET);
       return false;
     }
   }
@@ -59,13 +63,20 @@ bool Greeting::flush() {
     if (n > 0)
       sent_ += static_cast<std::size_t>(n);
     else if (errno != EINTR)
-      return errno == EAGAIN ? false : hung_up();
+      return errno == EAGAIN ? false : ended(errno == EPIPE || errno == ECONNRESET);
   }
   return true;
 }
 
-bool Greeting::hung_up() {
-  return end(state_ == State::challenge || state_ == State::found ? State::again : State::gone);
+/// Its buffer may be full later on: see pulse.hpp.
+base::Descriptor Greeting::take() {
+  end_if_unanswered(socket_.get(), 0);
+  return std::move(socket_);
+}
+
+/// Who has hung up is there; a system that has not answered for too long is not called again.
+bool Greeting::ended(bool by_peer) {
+  return end(by_peer && (state_ == State::challenge || state_ == State::found) ? State::again : State::gone);
 }
 
 bool Greeting::end(State state) {
@@ -104,6 +115,8 @@ bool Greeting::take_line() {
   if (reach == Reach::failed) return end(State::gone);
   if (reach == Reach::absent) return end(State::absent);
   if (reach == Reach::calling) return false;
+  // A process may take its time to answer, but its host may be cut off before that: nobody else would notice.
+  end_if_unanswered(socket_.get(), patience_);
   say(hello_);
   state_ = State::challenge;
   return true;
@@ -162,7 +175,7 @@ bool Greeting::still_there() {
   std::byte one;
   const ssize_t n = recv(socket_.get(), &one, 1, MSG_PEEK);
   if (n > 0) return end(State::refused);
-  return n < 0 && (errno == EAGAIN || errno == EINTR) ? false : hung_up();
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? false : ended(n == 0 || errno == ECONNRESET);
 }
 
 }  // namespace tutti::transport::tcp

@@ -33,8 +33,13 @@ class Greeting {
     absent,     ///< Caller: nobody listens there.
   };
 
+  struct Callee {
+    Peer peer;
+    std::uint64_t patience =
+        0;  ///< Nanoseconds its system may leave a word unacknowledged, once it has answered; 0: any.
+  };
   /// Calls this peer.
-  Greeting(const Identity& identity, base::Descriptor socket, Peer peer);
+  Greeting(const Identity& identity, base::Descriptor socket, Callee callee);
   /// Answers whoever has called. `deadline`: by base::now().
   Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline);
 
@@ -49,7 +54,7 @@ class Greeting {
   /// Whom this caller calls; who has proved to be the caller; -1 before that.
   Peer peer() const { return peer_; }
   std::uint64_t deadline() const { return deadline_; }
-  base::Descriptor take() { return std::move(socket_); }
+  base::Descriptor take();
 
  private:
   template <class T>
@@ -65,14 +70,14 @@ class Greeting {
   bool take_answer();
   bool take_welcome();
   bool still_there();
-  bool hung_up();
+  bool ended(bool by_peer);
   bool end(State state);
 
   Identity identity_;
   base::Descriptor socket_;
   State state_;
   Peer peer_;
-  std::uint64_t deadline_ = 0;
+  std::uint64_t patience_ = 0, deadline_ = 0;
   Hello hello_;
   Nonce nonce_{};  ///< The answerer's.
   std::array<std::byte, 64> in_{}, out_{};

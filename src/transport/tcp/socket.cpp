@@ -174,4 +174,9 @@ void repeat_within(int socket, std::uint64_t nanoseconds) {
   setsockopt(socket, IPPROTO_TCP, longest_repetition, &most, sizeof most);
 }
 
+void end_if_unanswered(int socket, std::uint64_t nanoseconds) {
+  const auto most = static_cast<unsigned>(std::min<std::uint64_t>(nanoseconds / 1'000'000, 1'000'000));
+  setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
+}
+
 }  // namespace tutti::transport::tcp

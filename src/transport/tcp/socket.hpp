@@ -54,5 +54,7 @@ struct Delivery {
 Delivery delivery_of(int socket);
 /// What is not acknowledged is repeated at least so often, as far as the system allows.
 void repeat_within(int socket, std::uint64_t nanoseconds);
+/// Ends the connection when what was sent is not acknowledged for so long; 0: never.
+void end_if_unanswered(int socket, std::uint64_t nanoseconds);
 
 }  // namespace tutti::transport::tcp

@@ -28,6 +28,8 @@ constexpr std::uint64_t room = 256 << 10, told_at = room / 4;
 constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 /// A flow of which nothing has come for so long does not keep others from theirs: its sender may compute.
 constexpr std::uint64_t stalled = 5'000'000;
+/// Of a connection that begins; in less time not even two packets can get lost.
+constexpr std::uint64_t least_patience = 2'000'000'000;
 constexpr std::uint64_t door_event = ~std::uint64_t{0}, tick_event = door_event - 1;
 
 /// New messages tell in `place` what of the other end's was taken; who sends none tells it by a word of its own.
@@ -114,7 +116,7 @@ Network::Network(Options options)
     : me_(options.identity.rank),
       options_(std::move(options)),
       ticker_(std::clamp<std::uint64_t>(options_.lost_after / 10, 1, longest_tick)),
-      door_(options_.identity, options_.patience,
+      door_(options_.identity, {options_.patience, std::max(3 * options_.lost_after, least_patience)},
             {.wants = [this](Peer peer) { return !rendezvous_.is_lost(peer) && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
              .fail =
