@@ -86,7 +86,7 @@ Entrance::State Entrance::advance() {
   if (!greeting_) {
     if (const std::optional<State> state = exchange_banners()) return *state;
     if (side_ == Side::answerer)
-      greeting_.emplace(identity(store, secret_), std::move(socket_), deadline_);
+      greeting_.emplace(identity(store, secret_), std::move(socket_), tcp::Greeting::Until{deadline_});
     else
       greeting_.emplace(identity(anyone, secret_), std::move(socket_), tcp::Greeting::Callee{store});
   }

@@ -170,7 +170,7 @@ TEST_F(CallerAlone, CallsAgainWhenItWasTooSlow) {
     // Its caller has computed for so long that it was taken for nobody.
     const base::Descriptor closed = next();
   }
-  Greeting greeting(Ranks::identity(1, 2), next(), base::now() + patience);
+  Greeting greeting(Ranks::identity(1, 2), next(), Greeting::Until{base::now() + patience});
   while (greeting.advance() < Greeting::State::known) caller_->progress();
   greeting.let_in();
   const std::uint64_t end = base::now() + patience;
@@ -179,7 +179,7 @@ TEST_F(CallerAlone, CallsAgainWhenItWasTooSlow) {
 }
 
 TEST_F(CallerAlone, LosesWhoDoesNotWelcomeIt) {
-  Greeting greeting(Ranks::identity(1, 2), next(), base::now() + patience);
+  Greeting greeting(Ranks::identity(1, 2), next(), Greeting::Until{base::now() + patience});
   while (greeting.advance() < Greeting::State::known) caller_->progress();
   const base::Descriptor closed = greeting.take();
   std::array<std::byte, 4> bytes{};

@@ -30,7 +30,7 @@ TEST(Tcp, WhoSendsNonsenseIsLost) {
   for (int i = 0; i < streams; ++i) {
     Ranks ranks(3);
     // Rank 1 is not what it seems.
-    Greeting greeting(Ranks::identity(1, 3), call(ranks[0]), 0);
+    Greeting greeting(Ranks::identity(1, 3), call(ranks[0]), Greeting::Callee{0});
     ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
     const base::Descriptor socket = greeting.take();
     std::vector<std::byte> in(100'000, std::byte{3});
@@ -77,7 +77,7 @@ TEST(Tcp, AHeaderThatMeansNothingEndsTheConnection) {
   wrong.push_back(header(Word::data, in.size()));  // for no place
   for (const Header& one : wrong) {
     Ranks ranks(2);
-    Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), 0);
+    Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), Greeting::Callee{0});
     ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
     Transfer receive = transfer(1, 2, in);
     ranks[0].recv(receive);
@@ -94,7 +94,7 @@ TEST(Tcp, PiecesThatDoNotFitEndTheConnection) {
   for (const Piece& piece : {Piece{0, size + 1}, {0, ~std::uint64_t{0}}, {1, 1000}, {0, 0}, {~std::uint64_t{0}, 2}}) {
     std::vector<std::byte> in(size, std::byte{3});
     Ranks ranks(2);
-    Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), 0);
+    Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), Greeting::Callee{0});
     ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
     Transfer receive = transfer(1, 2, in);
     ranks[0].recv(receive);

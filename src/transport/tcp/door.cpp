@@ -86,7 +86,8 @@ void Door::accept() {
       base::Descriptor socket = accept_from(listener.get());
       if (!socket) break;
       events_.add(socket.get(), either_way);
-      callers_.push_back(std::make_unique<Greeting>(identity_, std::move(socket), base::now() + strangers_patience));
+      callers_.push_back(
+          std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{base::now() + strangers_patience}));
     }
   }
 }

@@ -21,12 +21,12 @@ Greeting::Greeting(const Identity& identity, base::Descriptor socket, Callee cal
   hello_ = {.job = identity.job, .from = identity.rank, .to = callee.peer, .nonce = random_nonce()};
 }
 
-Greeting::Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline)
+Greeting::Greeting(const Identity& identity, base::Descriptor socket, Until deadline)
     : identity_(identity),
       socket_(std::move(socket)),
       state_(State::hello),
       peer_(-1),
-      deadline_(deadline),
+      deadline_(deadline.time),
       nonce_(random_nonce()) {}
 
 template <class T>

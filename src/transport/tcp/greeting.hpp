@@ -40,8 +40,11 @@ class Greeting {
   };
   /// Calls this peer.
   Greeting(const Identity& identity, base::Descriptor socket, Callee callee);
-  /// Answers whoever has called. `deadline`: by base::now().
-  Greeting(const Identity& identity, base::Descriptor socket, std::uint64_t deadline);
+  struct Until {
+    std::uint64_t time;  ///< By base::now().
+  };
+  /// Answers whoever has called.
+  Greeting(const Identity& identity, base::Descriptor socket, Until deadline);
 
   /// Moves on as far as the connection allows.
   State advance();
