@@ -115,7 +115,11 @@ alltoall      16K    -      board_pipeline
 alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
 alltoall      256    -      bruck
-alltoall      -      -      linear
+alltoall      8K     -      linear
+alltoall      -      4      pairwise:radix=1
+alltoall      64K    -      pairwise:radix=2
+alltoall      -      8      pairwise:radix=1
+alltoall      -      -      pairwise:radix=2
 alltoallv     -      -      board
 alltoallv     -      -      linear
 alltoallw     -      -      board

@@ -72,11 +72,11 @@ Choice named(Kind kind, std::string_view text) {
     const auto value = number(item.substr(std::min(equals + 1, item.size())));
     if (item.substr(0, equals) == "segment" && value)
       choice.parameters.segment = *value;
-    else if (item.substr(0, equals) == "radix" && value && *value >= 2 && *value <= 1024)
+    else if (item.substr(0, equals) == "radix" && value && *value >= 1 && *value <= 1024)
       choice.parameters.radix = static_cast<int>(*value);
     else
       refuse("\"" + std::string(item) + "\" is no parameter of " + collective +
-             "; write segment=N or radix=N (2..1024)");
+             "; write segment=N or radix=N (1..1024)");
   }
   return choice;
 }
