@@ -12,6 +12,7 @@
 #include <stdlib.h>
 
 #include "clock.h"
+#include "load.h"
 
 enum { MOST_ROUNDS = 200, LEAST_ROUNDS = 7, CALIBRATIONS = 9 };
 enum { LATE = -1 }; /* a sample that some rank began late: less than any time */
@@ -24,6 +25,7 @@ struct overlap {
   const struct tests* tests;
   enum scheme scheme; /* how the next sample is started */
   double latency;     /* of the blocking call, agreed */
+  double busy;        /* the share of the machine's cores that it keeps busy; -1 where it is too short to tell */
   uint64_t turns;     /* of work that take as long, agreed */
   int columns;        /* samples of a round: CALL, WORK, then for each number of tests BY_TIME and BY_WORK */
   int rounds, late;
@@ -117,7 +119,9 @@ static double median_of_some(const struct overlap* o, enum kind kind) {
 static void calibrate(struct overlap* o) {
   o->scheme = BARRIER; /* how long a window has to be is not known yet */
   median_of_some(o, CALL);
+  const struct load before = load_now();
   o->latency = median_of_some(o, CALL);
+  o->busy = busy_since(&before);
   double took = 0;
   for (o->turns = 1000;; o->turns *= 2) {
     took = median_of_some(o, WORK);
@@ -199,6 +203,7 @@ static void write_overlap(struct overlap* o, FILE* file) {
           (long)b->call.count * (long)sizeof(double), o->rounds);
   int count = slowest(o, CALL, NULL, found);
   count > 0 ? fprintf(file, ", \"us\": %.5g", quantile(found, count, 0.5) * 1e6) : fprintf(file, ", \"us\": null");
+  o->busy >= 0 ? fprintf(file, ", \"busy\": %.3f", o->busy) : fprintf(file, ", \"busy\": null");
   fprintf(file, ", \"work_us\": %.5g, \"tests\": [", largest(alone, b->place.size, 1) * 1e6);
   for (int i = 0; i < o->tests->variants; ++i) fprintf(file, "%s%d", i > 0 ? ", " : "", o->tests->counts[i]);
   fprintf(file, "]");

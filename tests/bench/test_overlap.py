@@ -60,7 +60,7 @@ def series(library, setting, points):
 
 
 def point(us, time, fixed):
-    return {"us": us, "work_us": us, "tests": [0, 4], "time_median_us": time, "fixed_median_us": fixed}
+    return {"us": us, "work_us": us, "busy": 0.5, "tests": [0, 4], "time_median_us": time, "fixed_median_us": fixed}
 
 
 def test_what_is_hidden():
@@ -78,6 +78,10 @@ def test_what_is_hidden():
     assert thread.hidden("time") == pytest.approx(1 - 1 / 11)
     assert thread.hidden("fixed") == pytest.approx(1 - 30 / 11)
     assert "-173%" in overlap.cells(thread)
+    # Call and work together, beside the longer of them and half of the better call, for which half of the cores work.
+    assert calls.stretched == pytest.approx((11 + 9) / (11 + 11 / 2))
+    assert thread.stretched == pytest.approx((100 + 30) / (100 + 11 / 2))
+    assert "1.21" in overlap.cells(calls)
 
 
 def alone():

@@ -27,6 +27,7 @@ class Point:
     work_us: float
     tests: tuple
     overhead: dict  # {scheme: a number for each of `tests`, or None}
+    processor_us: float | None = None  # of all cores, for the blocking call; None: too short to tell
     call_us: float = 0  # the library's blocking call in its better setting
 
     @property
@@ -47,6 +48,14 @@ class Point:
         best = self.best(scheme)
         return 1 - best[0] / self.call_us if best and self.call_us else None
 
+    @property
+    def stretched(self):
+        """Call and work without a test, as times the longer of the two and the processors' time for the call: what
+        nobody can hide where ranks that compute keep all cores busy."""
+        if self.processor_us is None or self.tests[0] != 0 or self.overhead["fixed"][0] is None:
+            return None
+        return (self.work_us + self.overhead["fixed"][0]) / (max(self.call_us, self.work_us) + self.processor_us)
+
 
 def middle(values):
     """The median of what the rounds gave; None without any. (The best would not do: a difference of two times is small
@@ -61,6 +70,7 @@ def point_of(cell, size, series):
     us = middle([point["us"] for point in rounds])
     if us is None:
         return None
+    busy = middle([point["busy"] for point in rounds])
     overhead = {
         scheme: [middle(column) for column in zip(*(point[f"{scheme}_median_us"] for point in rounds))]
         for scheme in SCHEMES
@@ -75,6 +85,7 @@ def point_of(cell, size, series):
         middle([point["work_us"] for point in rounds]),
         tuple(rounds[0]["tests"]),
         overhead,
+        busy and busy * us,
     )
 
 
@@ -86,15 +97,16 @@ def combine(run):
             points = [point_of(cell, size, series) for series in every]
             there = [point for point in points if point]
             for point in there:
-                call_us = min(other.us for other in there if other.library == point.library)
-                made.append(dataclasses.replace(point, call_us=call_us))
+                better = min((other for other in there if other.library == point.library), key=lambda other: other.us)
+                processor_us = better.processor_us
+                made.append(dataclasses.replace(point, call_us=better.us, processor_us=processor_us))
     return made
 
 
 def headings(points):
     tests = points[0].tests if points else ()
     columns = [f"{scheme} {count}" for scheme in SCHEMES for count in tests]
-    return ["size", "library", "call µs", *columns, "hidden by time", "hidden"]
+    return ["size", "library", "call µs", *columns, "hidden by time", "hidden", "processors µs", "stretched"]
 
 
 def share(value):
@@ -111,6 +123,8 @@ def cells(point):
         number(point.us),
         *("-" if us is None else number(us) for us in overheads),
         *(share(point.hidden(scheme)) for scheme in SCHEMES),
+        "-" if point.processor_us is None else number(point.processor_us),
+        "-" if point.stretched is None else f"{point.stretched:.2f}",
     ]
 
 
@@ -141,7 +155,9 @@ Results were checked first, of the blocking and the started form, on every rank.
 calls. **fixed N**: the same with an amount of work that alone takes as long as the call: the time of everything, less
 that of the work alone. The slowest rank's, the median over samples and rounds.
 **hidden**: 1 - the best of fixed / the library's blocking call, in its better setting; **hidden by time**: the same by
-the other scheme, which does not see what a thread takes from the work. How to read them: [overlap.md]({docs})."""
+the other scheme, which does not see what a thread takes from the work. **processors**: the blocking call's time, times
+the share of the machine's cores that is busy meanwhile; **stretched**: call and work without a test, as times the
+longer of both and that. How to read them: [overlap.md]({docs})."""
 
 
 def method(run, facts):
