@@ -123,8 +123,9 @@ def test_one_host(tmp_path, ranks):
     picture = tmp_path / "trace.svg"
     said = run("trace", tmp_path / "trace.json", "--picture", picture)
     assert f"{ranks} ranks, " in said
-    assert re.search(r"^  1 +2\d\d\.\d\d ms +allreduce #3 of world +trace_traced: .*add_up", said, re.MULTILINE), said
-    assert re.search(r"^  bcast +1 +2\d\d\.\d\d ms .* rank 1 \(1\)$", said, re.MULTILINE), said
+    late = r"(1[5-9]|2\d)\d\.\d\d"  # 200 ms, and less by what keeps the others
+    assert re.search(rf"^  1 +{late} ms +allreduce #3 of world +trace_traced: .*add_up", said, re.MULTILINE), said
+    assert re.search(rf"^  bcast +1 +{late} ms .* rank 1 \(1\)$", said, re.MULTILINE), said
     assert "spread" in said[said.index("The costliest calls") :]
     drawn = ElementTree.fromstring(picture.read_text())
     titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]
