@@ -3,9 +3,11 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <cstring>
 #include <map>
 #include <numeric>
+#include <string>
 #include <utility>
 #include <vector>
 
@@ -53,12 +55,28 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
+std::string own_algorithms() {
+  const char* given = std::getenv("TUTTI_ALGORITHMS");
+  return given == nullptr ? "" : given;
+}
+
+/// Whether all ranks can read what they were given: who cannot must not leave the others waiting.
+bool algorithms_are_right() {
+  Ranks job(MPI_COMM_WORLD);
+  try {
+    job::together(job, [] { tune::lines_of(own_algorithms()); });
+  } catch (const Error& error) {
+    if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
+    return false;
+  }
+  return true;
+}
+
 /// Rank 0's selection holds for all.
 job::Offer own_offer(Rank rank, const tune::Source& source) {
   job::Offer offer;
   if (rank != 0) return offer;
-  if (const char* algorithms = std::getenv("TUTTI_ALGORITHMS")) offer.algorithms = algorithms;
-  tune::lines_of(offer.algorithms);
+  offer.algorithms = own_algorithms();
   offer.lines = source.lines;
   offer.table = source.name;
   return offer;
@@ -216,7 +234,7 @@ static void agree_on_policy() {
 
 void Host::start() {
   agree_on_policy();
-  if (!policy.wants_any()) return;
+  if (!policy.wants_any() || !algorithms_are_right()) return;
   awaited::begin();
   auto made = std::unique_ptr<Host>(new Host);
   // Ranks of one host are those that may share memory, and that have the same TUTTI_HOST.
