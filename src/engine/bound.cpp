@@ -2,8 +2,6 @@
 #include "engine/bound.hpp"
 
 #include <algorithm>
-#include <iterator>
-#include <numeric>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -83,15 +81,7 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
   return travels(exact) ? kernel_of(Type::int64, Op::sum) : nullptr;
 }
 
-/// In which order steps begin that may begin together. A receive lets its sender begin: behind what this rank sends on
-/// the same connection the word would come late, and two that swap large messages would do so one after the other.
-std::vector<Index> receives_first(const plan::Plan& plan) {
-  std::vector<Index> order(plan.steps.size());
-  std::iota(order.begin(), order.end(), Index{0});
-  std::ranges::stable_partition(
-      order, [&](Index i) { return plan.steps[i].verb == Verb::recv || plan.steps[i].verb == Verb::recv_reduce; });
-  return order;
-}
+bool receives(const plan::Step& step) { return step.verb == Verb::recv || step.verb == Verb::recv_reduce; }
 
 }  // namespace
 
@@ -137,11 +127,15 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
   successors.resize(plan.edges.size());
   std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
-  const std::vector<Index> order = receives_first(plan);
-  for (const Index i : order)
-    for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
-  std::ranges::copy_if(order.rbegin(), order.rend(), std::back_inserter(starts),
-                       [this](Index i) { return missing[i] == 0; });
+  // Of steps that may begin together receives begin first: each lets its sender begin. Behind what this rank sends on
+  // the same connection the word would come late, and two that swap large messages would do so one after the other.
+  for (const bool receiving : {true, false})
+    for (Index i = 0; i < count; ++i)
+      if (receives(plan.steps[i]) == receiving)
+        for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
+  for (const bool receiving : {false, true})
+    for (Index i = static_cast<Index>(count); i-- > 0;)
+      if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
   in_order = find_in_order();
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;

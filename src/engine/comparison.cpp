@@ -3,7 +3,6 @@
 // parent, which waits for it in a barrier along the same tree. Who waits long tells those it waits for what it called,
 // and the one that called something else as that operation breaks the group.
 #include <algorithm>
-#include <functional>
 #include <string>
 #include <vector>
 
