@@ -48,7 +48,7 @@ bool Greeting::hear(T& what) {
     } else if (n < 0 && errno == EINTR) {
       continue;
     } else {
-      if (n == 0 || errno != EAGAIN) ended(n == 0 || errno == ECONNRESET);
+      if (n == 0 || errno != EAGAIN) ended(n);
       return false;
     }
   }
@@ -63,7 +63,7 @@ bool Greeting::flush() {
     if (n > 0)
       sent_ += static_cast<std::size_t>(n);
     else if (errno != EINTR)
-      return errno == EAGAIN ? false : ended(errno == EPIPE || errno == ECONNRESET);
+      return errno == EAGAIN ? false : ended(n);
   }
   return true;
 }
@@ -74,8 +74,10 @@ base::Descriptor Greeting::take() {
   return std::move(socket_);
 }
 
-/// Who has hung up is there; a system that has not answered for too long is not called again.
-bool Greeting::ended(bool by_peer) {
+/// By what the system's call has returned. Who has hung up is there; a system that has not answered for too long is not
+/// called again.
+bool Greeting::ended(ssize_t result) {
+  const bool by_peer = result == 0 || errno == ECONNRESET || errno == EPIPE;
   return end(by_peer && (state_ == State::challenge || state_ == State::found) ? State::again : State::gone);
 }
 
@@ -175,7 +177,7 @@ bool Greeting::still_there() {
   std::byte one;
   const ssize_t n = recv(socket_.get(), &one, 1, MSG_PEEK);
   if (n > 0) return end(State::refused);
-  return n < 0 && (errno == EAGAIN || errno == EINTR) ? false : ended(n == 0 || errno == ECONNRESET);
+  return n < 0 && (errno == EAGAIN || errno == EINTR) ? false : ended(n);
 }
 
 }  // namespace tutti::transport::tcp

@@ -7,6 +7,8 @@
 // It stops where either end may choose between several: the caller before it answers, the answerer before it welcomes.
 #pragma once
 
+#include <sys/types.h>
+
 #include <array>
 #include <cstddef>
 #include <cstdint>
@@ -35,8 +37,8 @@ class Greeting {
 
   struct Callee {
     Peer peer;
-    std::uint64_t patience =
-        0;  ///< Nanoseconds its system may leave a word unacknowledged, once it has answered; 0: any.
+    /// Nanoseconds for which its system may leave a word unacknowledged, once it has answered; 0: any.
+    std::uint64_t patience = 0;
   };
   /// Calls this peer.
   Greeting(const Identity& identity, base::Descriptor socket, Callee callee);
@@ -73,7 +75,7 @@ class Greeting {
   bool take_answer();
   bool take_welcome();
   bool still_there();
-  bool ended(bool by_peer);
+  bool ended(ssize_t result);
   bool end(State state);
 
   Identity identity_;
