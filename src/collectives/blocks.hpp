@@ -25,6 +25,11 @@ inline Slice output_block(const Shape& shape, Rank rank) {
   return Writer::output(shape.recv_offsets[r], shape.recv_counts[r]);
 }
 
+/// How long the longest output block is.
+inline Count largest_block(const Shape& shape) {
+  return shape.recv_counts.empty() ? shape.count : std::ranges::max(shape.recv_counts);
+}
+
 /// The blocks of all ranks, of either kind.
 inline std::vector<Slice> every(const Shape& shape, Slice (*block)(const Shape&, Rank)) {
   std::vector<Slice> blocks;

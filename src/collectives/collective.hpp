@@ -22,7 +22,7 @@ using tutti::kinds;
 /// Parameters of an algorithm, agreed on all ranks.
 struct Parameters {
   Count segment = 0;  ///< Elements per segment of a pipeline; 0 = the algorithm's own choice.
-  int radix = 0;      ///< Fan-out of a tree; 0 = the algorithm's own choice.
+  int radix = 0;      ///< Fan-out of a tree, or rounds under way at a time; 0 = the algorithm's own choice.
   bool operator==(const Parameters&) const = default;
 };
 

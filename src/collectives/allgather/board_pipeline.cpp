@@ -21,11 +21,6 @@ void collect(Writer& b, const Shape& shape, board::Line& line, std::int32_t cell
   }
 }
 
-/// Of the longest block.
-Count longest(const Shape& shape) {
-  return shape.recv_counts.empty() ? shape.count : std::ranges::max(shape.recv_counts);
-}
-
 }  // namespace
 
 plan::Plan board_pipeline(const Shape& shape) {
@@ -33,8 +28,8 @@ plan::Plan board_pipeline(const Shape& shape) {
   const Slice home = output_block(shape, shape.rank);
   const Slice mine = contribution(shape, home);
   b.copy(mine, home);
-  if (shape.size == 1 || longest(shape) == 0) return b.build();
-  const std::int32_t cells = board::pieces(shape, board::Ring::large, longest(shape));
+  if (shape.size == 1 || largest_block(shape) == 0) return b.build();
+  const std::int32_t cells = board::pieces(shape, board::Ring::large, largest_block(shape));
   const std::int32_t ahead = board::ahead(board::Ring::large);
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);

@@ -13,10 +13,6 @@
 namespace tutti::collectives::alltoall {
 namespace {
 
-Count largest_block(const Shape& shape) {
-  return shape.recv_counts.empty() ? shape.count : *std::ranges::max_element(shape.recv_counts);
-}
-
 /// An odd number of ranks needs so many rounds; with even P the last rank meets those who would pause.
 Rank odd_part(Rank size) { return size - (size % 2 == 0 ? 1 : 0); }
 
@@ -33,21 +29,20 @@ Rank opponent(Rank rank, Rank round, Rank size) {
 plan::Plan pairwise(const Shape& shape) {
   Writer b(shape);
   const Slice spare = b.scratch(shape.in_place ? largest_block(shape) : 0);
-  const std::size_t under_way = 2 * static_cast<std::size_t>(shape.parameters.radix);
-  Handle stored;              // after which `spare` may be written again
-  std::vector<Handle> ended;  // of the rounds, both ways
+  const auto under_way = static_cast<std::size_t>(shape.parameters.radix);
+  Handle stored;                            // after which `spare` may be written again
+  std::vector<std::vector<Handle>> rounds;  // both ways of each
   if (!shape.in_place) b.copy(input_block(shape, shape.rank), output_block(shape, shape.rank));
   for (Rank round = 0; round < odd_part(shape.size); ++round) {
     const Rank other = opponent(shape.rank, round, shape.size);
     if (other == shape.rank) continue;
     std::vector<Handle> before;
-    if (under_way > 0 && ended.size() >= under_way)
-      before = {ended[ended.size() - under_way], ended[ended.size() - under_way + 1]};
+    if (under_way > 0 && rounds.size() >= under_way) before = rounds[rounds.size() - under_way];
     const Slice home = output_block(shape, other), mine = shape.in_place ? home : input_block(shape, other);
     const Slice target = shape.in_place ? spare.part(0, home.count) : home;
     const Handle sent = b.send(other, mine).after(before);
     const Handle received = b.recv(other, target).after(before).after(stored);
-    ended.insert(ended.end(), {sent, received});
+    rounds.push_back({sent, received});
     const Handle copied = b.copy(target, home).after({sent, received});
     if (copied.exists()) stored = copied;
   }
