@@ -36,10 +36,15 @@ std::uint64_t timeout_from_environment() {
   return static_cast<std::uint64_t>(seconds * 1e9);
 }
 
+std::string algorithms_from_environment() {
+  std::string text = variable("TUTTI_ALGORITHMS");
+  tune::lines_of(text);
+  return text;
+}
+
 Offer own_offer(const tune::Source& source) {
   Offer offer;
-  offer.algorithms = variable("TUTTI_ALGORITHMS");
-  tune::lines_of(offer.algorithms);
+  offer.algorithms = algorithms_from_environment();
   offer.lines = source.lines;
   offer.table = source.name;
   offer.progress = progress_from_environment();

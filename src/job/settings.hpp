@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <string>
 
 #include "job/offer.hpp"
 #include "tune/source.hpp"
@@ -12,6 +13,9 @@ namespace tutti::job {
 
 /// Nanoseconds, of TUTTI_TIMEOUT=2.5; 0 when it is not set. Throws Error (usage).
 std::uint64_t timeout_from_environment();
+
+/// TUTTI_ALGORITHMS; empty when it is not set. Throws Error (usage).
+std::string algorithms_from_environment();
 
 /// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
 Offer own_offer(const tune::Source& source);

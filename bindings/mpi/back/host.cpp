@@ -17,6 +17,7 @@
 #include "inside.hpp"
 #include "job/assembly.hpp"
 #include "job/machine.hpp"
+#include "job/settings.hpp"
 #include "launch/directory.hpp"
 #include "launch/secret.hpp"
 #include "policy.hpp"
@@ -55,16 +56,11 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
-std::string own_algorithms() {
-  const char* given = std::getenv("TUTTI_ALGORITHMS");
-  return given == nullptr ? "" : given;
-}
-
 /// Whether all ranks can read what they were given: who cannot must not leave the others waiting.
 bool algorithms_are_right() {
   Ranks job(MPI_COMM_WORLD);
   try {
-    job::together(job, [] { tune::lines_of(own_algorithms()); });
+    job::together(job, [] { job::algorithms_from_environment(); });
   } catch (const Error& error) {
     if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
     return false;
@@ -76,7 +72,7 @@ bool algorithms_are_right() {
 job::Offer own_offer(Rank rank, const tune::Source& source) {
   job::Offer offer;
   if (rank != 0) return offer;
-  offer.algorithms = own_algorithms();
+  offer.algorithms = job::algorithms_from_environment();
   offer.lines = source.lines;
   offer.table = source.name;
   return offer;
