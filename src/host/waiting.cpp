@@ -331,7 +331,7 @@ void Waiting::note_yield(std::uint64_t took, std::uint64_t now) {
 
 bool Waiting::is_crowded(std::uint64_t now) const {
   // Relaxed: a hint.
-  return packed_ || (door_ != nullptr && now < crowded_until_.load(std::memory_order_relaxed));
+  return door_ != nullptr && now < crowded_until_.load(std::memory_order_relaxed);
 }
 
 void Waiting::foreign_seen(const Absence& absence, std::uint64_t now) {
