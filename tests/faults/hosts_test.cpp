@@ -8,6 +8,7 @@
 #include <functional>
 #include <stdexcept>
 #include <string>
+#include <thread>
 
 #include "inside.hpp"
 #include "matrix/processes.hpp"
@@ -108,7 +109,8 @@ TEST_P(BrokenOverHosts, CallsThatWaitForEachOtherAreFound) {
 TEST_P(BrokenOverHosts, WhoIsLateIsWaitedFor) {
   expect_well(run([&](const Group& world) {
     for (int i = 0; i < 3; ++i) {
-      if (world.rank() == i) usleep(400000);
+      // So long that the others ask.
+      if (world.rank() == i) std::this_thread::sleep_for(std::chrono::milliseconds(400));
       world.barrier({.algorithm = "tree"});
       expect(sum(world, 1) == 5, "a sum");
     }

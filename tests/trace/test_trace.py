@@ -18,7 +18,7 @@ from hosts import BUILD, Job  # noqa: E402 - found above
 from lab import Lab  # noqa: E402
 
 PROGRAM = str(BUILD / "bin/trace_traced")
-LATE = 190e3  # microseconds; rank 1 sleeps for 200 ms
+LATE = 190e3  # microseconds; rank 1 sleeps for 240 ms
 THREADS = 64  # of a rank
 
 
@@ -123,9 +123,8 @@ def test_one_host(tmp_path, ranks):
     picture = tmp_path / "trace.svg"
     said = run("trace", tmp_path / "trace.json", "--picture", picture)
     assert f"{ranks} ranks, " in said
-    late = r"(1[5-9]|2\d)\d\.\d\d"  # 200 ms, and less by what keeps the others
-    assert re.search(rf"^  1 +{late} ms +allreduce #3 of world +trace_traced: .*add_up", said, re.MULTILINE), said
-    assert re.search(rf"^  bcast +1 +{late} ms .* rank 1 \(1\)$", said, re.MULTILINE), said
+    assert re.search(r"^  1 +2\d\d\.\d\d ms +allreduce #3 of world +trace_traced: .*add_up", said, re.MULTILINE), said
+    assert re.search(r"^  bcast +1 +2\d\d\.\d\d ms .* rank 1 \(1\)$", said, re.MULTILINE), said
     assert "spread" in said[said.index("The costliest calls") :]
     drawn = ElementTree.fromstring(picture.read_text())
     titles = [title.text for title in drawn.iter("{http://www.w3.org/2000/svg}title")]

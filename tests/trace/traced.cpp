@@ -15,7 +15,7 @@ namespace {
 
 using tutti::Group;
 
-constexpr std::chrono::milliseconds late{200};
+constexpr std::chrono::milliseconds late{240};
 
 std::vector<double> in(128, 1.0), out(128);
 
