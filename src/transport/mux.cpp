@@ -49,6 +49,10 @@ class Mux final : public Transport {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->fate(place) : far_->fate(peer);
   }
+  std::uint64_t rate(Peer peer) const override {
+    const Rank place = place_of(peer);
+    return place >= 0 ? near_->rate(place) : far_->rate(peer);
+  }
   void peer_lost(Peer peer) override {
     const Rank place = place_of(peer);
     place >= 0 ? near_->peer_lost(place) : far_->peer_lost(peer);
@@ -57,6 +61,7 @@ class Mux final : public Transport {
     near_->forget(context);
     far_->forget(context);
   }
+  bool has_left() const override { return near_->has_left() && far_->has_left(); }
   void drain(std::uint64_t nanoseconds) override {
     near_->drain(nanoseconds);
     far_->drain(nanoseconds);

@@ -111,6 +111,10 @@ class Transport {
   virtual void peer_lost(Peer peer) = 0;
   /// Drops unexpected messages of a group that is gone or broken.
   virtual void forget(std::uint64_t context) = 0;
+  /// Bits per second at which what was sent has reached this peer lately, as the system has seen; 0: it cannot say.
+  virtual std::uint64_t rate(Peer) const { return 0; }
+  /// Everything that was sent is out of this process's hands: others get it although it does nothing more.
+  virtual bool has_left() const { return true; }
   /// Before the process ends: waits until others will get what was sent, also without this process, or are lost; for so
   /// many nanoseconds at most. The one operation that blocks.
   virtual void drain(std::uint64_t nanoseconds) { static_cast<void>(nanoseconds); }

@@ -110,26 +110,53 @@ def record(kind, payload=b"", size=None, handle=0, address=0, slot=0, number=0, 
 
 
 def links():
-    """How it begins, how it is cut; then headers, and what follows them."""
+    """How it begins, how it is cut; then headers, each as what differs from the one before, and what follows them."""
 
-    def one(word, follows=b"", size=None, place=0, handle=5, lane=0, magic=b"TUTT"):
+    def one(word, follows=b"", size=None, place=0, handle=5, lane=0, message=2):
         size = len(follows) if size is None else size
-        header = struct.pack("<5QII4sBBH", CONTEXT, 1, size, handle, place, 2, 3, magic, lane, word, 0)
-        return header + follows
+        return (
+            lane << 4 | word,
+            [1, size, handle, place, CONTEXT, message, 3],
+            64 if word == 4 else 0,
+            follows,
+        )
 
-    words = one(2, size=100_000) + one(3, place=4) + one(5) + one(6) + one(7, size=70_000) + one(8)
-    messages = one(1, b"small") + one(1) + one(1, bytes(16_384)) + words
-    data = one(4, bytes(20_000), place=1) + one(4, bytes(300), place=2) + one(4, place=1) + one(4, bytes(9), place=1)
+    def number(value):
+        head, value = [], (value << 1 ^ value >> 63) & (1 << 64) - 1
+        while value >= 0x80:
+            head.append(value & 0x7F | 0x80)
+            value >>= 7
+        return bytes([*head, value])
+
+    def stream(*headers):
+        result, last = b"", [0] * 7
+        for kind, fields, length, follows in headers:
+            differences = [now - was for now, was in zip(fields, last, strict=True)]
+            differ = sum(1 << at for at, difference in enumerate(differences) if difference)
+            numbers = b"".join(number(difference) for difference in differences if difference)
+            head = (bytes([kind, differ]) + numbers).ljust(length - 1, b"\0")
+            result += bytes([len(head) + 1]) + head + follows
+            last = fields
+        return result
+
+    words = [one(2, size=100_000), one(3, place=4), one(5), one(6), one(7, size=70_000), one(8)]
+    messages = stream(one(1, b"small"), one(1), one(1, bytes(16_384)), *words)
+    data = [one(4, bytes(20_000), place=1), one(4, bytes(300), place=2), one(4, place=1), one(4, bytes(9), place=1)]
     for name, start in (("whole", b"\0\0"), ("cut", b"\0\x1f"), ("sending", b"\1\0")):
         yield f"messages_{name}", start + messages
-        yield f"data_{name}", start + data
-    yield "data_in_large_pieces", b"\0\xff" + data
-    yield "no_magic", b"\0\0" + one(1, b"small", magic=b"TUTX")
-    yield "no_lane", b"\0\0" + one(1, b"small", lane=9)
-    yield "no_word", b"\0\0" + one(0)
-    yield "too_large", b"\0\0" + one(1, size=16_385)
-    yield "no_place", b"\0\0" + one(4, size=100, place=3)
-    yield "refused", b"\0\0" + one(5, handle=13)
+        yield f"data_{name}", start + stream(*data)
+    yield "data_in_large_pieces", b"\0\xff" + stream(*data)
+    yield "no_length", b"\0\0" + bytes(70)
+    yield "too_long", b"\0\0\x41" + stream(one(1, b"small"))[1:].ljust(0x41, b"\0")
+    yield "no_message", b"\0\0" + stream(one(1, b"small", message=1 << 32))
+    yield "no_end_of_number", b"\0\0" + bytes([15, 1, 1]) + b"\xff" * 12
+    yield "no_zeros", b"\0\0" + bytes([5, 1, 0, 0, 1])
+    yield "no_field", b"\0\0" + bytes([4, 1, 0x80, 1])
+    yield "no_lane", b"\0\0" + stream(one(1, b"small", lane=9))
+    yield "no_word", b"\0\0" + stream(one(0))
+    yield "too_large", b"\0\0" + stream(one(1, size=16_385))
+    yield "no_place", b"\0\0" + stream(one(4, size=100, place=3))
+    yield "refused", b"\0\0" + stream(one(5, handle=13))
 
 
 def rings():

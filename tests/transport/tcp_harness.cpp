@@ -87,7 +87,7 @@ class Sockets final : public Processes {
     meet(directory_->standing);
     TcpEndpoint endpoint(rank, size, *transport, shared, *directory_);
     body(endpoint);
-    while (!transport->drained()) transport->progress();
+    while (!transport->has_left()) transport->progress();
   }
 
   std::string listen_;

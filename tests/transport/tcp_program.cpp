@@ -68,7 +68,7 @@ class Program {
   }
 
   void run() {
-    while (!ended_ || !errands_.empty() || !transport_->drained()) {
+    while (!ended_ || !errands_.empty() || !transport_->has_left()) {
       while (transport_->progress()) {
       }
       report();

@@ -40,16 +40,17 @@ bool Link::failed() {
 }
 
 bool Link::put(const Header& header, std::span<const std::byte> bytes) {
+  Compressed compressed = compressor_.compress(header);
   std::size_t sent = 0;
   if (idle() && is_open()) {
-    std::array<iovec, 2> parts = {iovec{const_cast<Header*>(&header), sizeof header},
+    std::array<iovec, 2> parts = {iovec{compressed.bytes.data(), compressed.size},
                                   iovec{const_cast<std::byte*>(bytes.data()), bytes.size()}};
     if (!send_parts(socket_.get(), parts, sent)) return failed();
     written_ = written_ || sent > 0;
-    if (sent == sizeof header + bytes.size()) return true;
+    if (sent == compressed.size + bytes.size()) return true;
   }
   Packet& packet = queue_.emplace_back();
-  packet.header = header;
+  packet.header = compressed;
   packet.copy.assign(bytes.begin(), bytes.end());
   packet.bytes = packet.copy.data();
   packet.size = bytes.size();
@@ -94,8 +95,8 @@ bool Link::cut() {
     packet.copy.assign(one.bytes, one.bytes + packet.size);
     packet.bytes = packet.copy.data();
   }
-  packet.header = one.header;
-  packet.header.size = packet.size;
+  one.header.size = packet.size;
+  packet.header = compressor_.compress(one.header);
   one.header.handle += packet.size;
   one.bytes += packet.size;
   one.size -= packet.size;
@@ -117,9 +118,9 @@ bool Link::send_queue() {
     std::array<iovec, 32> parts;
     std::size_t count = 0;
     for (auto packet = queue_.begin(); packet != queue_.end() && count + 2 <= parts.size(); ++packet) {
-      const std::size_t of_header = std::min(packet->sent, sizeof(Header)), of_bytes = packet->sent - of_header;
-      if (of_header < sizeof(Header))
-        parts[count++] = {reinterpret_cast<std::byte*>(&packet->header) + of_header, sizeof(Header) - of_header};
+      Compressed& header = packet->header;
+      const std::size_t of_header = std::min(packet->sent, header.size), of_bytes = packet->sent - of_header;
+      if (of_header < header.size) parts[count++] = {header.bytes.data() + of_header, header.size - of_header};
       if (of_bytes < packet->size)
         parts[count++] = {const_cast<std::byte*>(packet->bytes) + of_bytes, packet->size - of_bytes};
     }
@@ -129,10 +130,10 @@ bool Link::send_queue() {
     written_ = true;
     while (sent > 0) {
       Packet& first = queue_.front();
-      const std::size_t now = std::min(sent, sizeof(Header) + first.size - first.sent);
+      const std::size_t now = std::min(sent, first.header.size + first.size - first.sent);
       first.sent += now;
       sent -= now;
-      if (first.sent < sizeof(Header) + first.size) break;
+      if (!first.has_left()) break;
       if (first.owner != nullptr && first.last) first.owner->state = State::done;
       queue_.pop_front();
     }
@@ -159,12 +160,12 @@ bool Link::read(Peer from, Hearer& hearer, std::span<std::byte> buffer) {
   // A bound, so that one who sends without end does not keep the others waiting.
   for (int times = 0; times < 16; ++times) {
     std::size_t count = 0;
-    const bool large = header_have_ == sizeof(Header) && header_.word == Word::data;
+    const bool large = begun_ && header_.word == Word::data;
     std::byte* const place = large && header_.size - have_ >= worth_it ? hearer.place(header_) : nullptr;
     // Between pieces the header alone: what follows it can then go to its place without a copy.
-    const bool between = more_ && header_have_ < sizeof header_;
+    const bool between = more_ && !begun_;
     const auto to = place != nullptr ? std::span(place + have_, header_.size - have_)
-                    : between        ? buffer.first(sizeof header_ - header_have_)
+                    : between        ? buffer.first(longest_header - compressed_have_)
                                      : buffer;
     switch (receive(to, count)) {
       case Got::nothing:
@@ -191,21 +192,25 @@ bool Link::take(Peer from, Hearer& hearer, std::span<const std::byte> bytes) {
   return true;
 }
 
+bool Link::take_header(Peer from, Hearer& hearer, std::span<const std::byte>& bytes) {
+  if (compressed_have_ == 0) compressed_[0] = bytes.front();
+  const std::size_t size = Expander::size(compressed_[0]);
+  if (size == 0) return false;
+  const std::size_t now = std::min(bytes.size(), size - compressed_have_);
+  std::memcpy(compressed_.data() + compressed_have_, bytes.data(), now);
+  compressed_have_ += now;
+  bytes = bytes.subspan(now);
+  if (compressed_have_ < size) return true;
+  compressed_have_ = 0;
+  have_ = 0;
+  if (!expander_.expand(std::span(compressed_).first(size), header_) || !begin(from, hearer)) return false;
+  begun_ = header_.follows() > 0;
+  if (!begun_ && header_.word == Word::data) end(hearer);
+  return true;
+}
+
 bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& bytes) {
-  if (header_have_ < sizeof header_) {
-    const std::size_t now = std::min(bytes.size(), sizeof header_ - header_have_);
-    std::memcpy(reinterpret_cast<std::byte*>(&header_) + header_have_, bytes.data(), now);
-    header_have_ += now;
-    bytes = bytes.subspan(now);
-    if (header_have_ < sizeof header_) return true;
-    have_ = 0;
-    if (!begin(from, hearer)) return false;
-    if (header_.follows() == 0) {
-      if (header_.word == Word::data) end(hearer);
-      header_have_ = 0;
-      return true;
-    }
-  }
+  if (!begun_) return take_header(from, hearer, bytes);
   const auto now = static_cast<std::size_t>(std::min<std::uint64_t>(bytes.size(), header_.follows() - have_));
   const std::span part = bytes.first(now);
   bytes = bytes.subspan(now);
@@ -220,7 +225,7 @@ bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& byte
   if (!whole) small_.insert(small_.end(), part.begin(), part.end());
   have_ += now;
   if (have_ < header_.size) return true;
-  header_have_ = 0;
+  begun_ = false;
   const bool good = hearer.hear(from, header_, whole ? part.data() : small_.data());
   small_.clear();
   return good;
@@ -234,7 +239,7 @@ bool Link::begin(Peer from, Hearer& hearer) {
 }
 
 void Link::end(Hearer& hearer) {
-  header_have_ = 0;
+  begun_ = false;
   more_ = hearer.finished(header_);
 }
 

@@ -5,6 +5,7 @@
 // lets the other end send must not wait for all that this end sends.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <deque>
@@ -13,6 +14,7 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "transport/tcp/compression.hpp"
 #include "transport/tcp/wire.hpp"
 
 namespace tutti::transport::tcp {
@@ -71,12 +73,14 @@ class Link {
 
  private:
   struct Packet {
-    Header header;
+    Compressed header;
     std::vector<std::byte> copy;
     const std::byte* bytes = nullptr;
     std::size_t size = 0, sent = 0;  ///< sent: of header and bytes together
     Transfer* owner = nullptr;       ///< A piece's.
     bool last = false;               ///< It is the last piece.
+
+    bool has_left() const { return sent == header.size + size; }
   };
   /// What of a large message has not been cut into pieces.
   struct Large {
@@ -95,14 +99,19 @@ class Link {
   Got receive(std::span<std::byte> to, std::size_t& count);
   bool take(Peer from, Hearer& hearer, std::span<const std::byte> bytes);
   bool take_some(Peer from, Hearer& hearer, std::span<const std::byte>& bytes);
+  bool take_header(Peer from, Hearer& hearer, std::span<const std::byte>& bytes);
   bool begin(Peer from, Hearer& hearer);
   void end(Hearer& hearer);
 
   base::Descriptor socket_;
   std::deque<Packet> queue_;  ///< In order; at most one piece of a large message.
   std::deque<Large> large_;
+  Compressor compressor_;
+  Expander expander_;
+  std::array<std::byte, longest_header> compressed_;
+  std::size_t compressed_have_ = 0;  ///< of the next header's bytes
   Header header_;
-  std::size_t header_have_ = 0;   ///< of its bytes
+  bool begun_ = false;            ///< The header is whole; what follows it comes.
   std::uint64_t have_ = 0;        ///< of what follows
   std::vector<std::byte> small_;  ///< of a small message that comes in parts
   bool more_ = false;             ///< Of the last large message another piece comes.

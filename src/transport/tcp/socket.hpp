@@ -50,6 +50,7 @@ struct Delivery {
   std::uint64_t silent = 0;  ///< Nanoseconds since anything was.
   unsigned repeated = 0;     ///< So many repetitions in a row were in vain.
   double loss = 0;           ///< How many packets got lost before those, of all.
+  std::uint64_t rate = 0;    ///< Bits per second, of late; 0: the system does not say.
 };
 Delivery delivery_of(int socket);
 /// What is not acknowledged is repeated at least so often, as far as the system allows.

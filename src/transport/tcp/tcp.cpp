@@ -32,6 +32,8 @@ constexpr std::uint64_t stalled = 5'000'000;
 constexpr std::uint64_t least_patience = 2'000'000'000;
 constexpr std::uint64_t door_event = ~std::uint64_t{0}, tick_event = door_event - 1;
 
+std::uint32_t interest(bool loaded) { return loaded ? EPOLLIN | EPOLLOUT : EPOLLIN; }
+
 /// New messages tell in `place` what of the other end's was taken; who sends none tells it by a word of its own.
 bool carries_credit(Word word) { return word == Word::bytes || word == Word::announce; }
 
@@ -46,7 +48,8 @@ class Network final : public Tcp, private Hearer, private Channel {
   void call(Peer peer) override;
   bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
   Fate fate(Peer peer) const override;
-  bool drained() const override;
+  std::uint64_t rate(Peer peer) const override;
+  bool has_left() const override { return loaded_ == 0; }
   void drain(std::uint64_t nanoseconds) override;
   std::vector<Suspect> suspects() const override;
 
@@ -63,7 +66,8 @@ class Network final : public Tcp, private Hearer, private Channel {
     Link link;
     std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
     std::uint64_t owed = 0;          ///< What this one has taken and not told.
-    bool called = false, full = false;
+    bool called = false;
+    bool loaded = false;    ///< Something is left that its connection has not taken.
     bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
     bool heard = false;     ///< since the last tick
     bool silent = false;    ///< It was lost, or has lost this one, for want of answers.
@@ -106,6 +110,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Rendezvous rendezvous_;
   std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order
   int flowing_ = 0, invited_ = 0;
+  int loaded_ = 0;     // lines that are
   Peer awaited_ = -1;  // whose message was asked for last
   int in_a_row_ = 0;   // times that it alone was served
   std::uint64_t flowed_ = 0, ticked_ = 0;
@@ -140,7 +145,7 @@ void Network::call(Peer peer) {
 
 void Network::enter(Peer peer, base::Descriptor socket) {
   Line& one = line(peer);
-  events_.add(socket.get(), EPOLLIN, static_cast<std::uint64_t>(peer));
+  events_.add(socket.get(), interest(one.loaded), static_cast<std::uint64_t>(peer));
   repeat_within(socket.get(), options_.lost_after);
   one.called = true;
   one.pulse.begin(options_.lost_after, base::now());
@@ -149,16 +154,13 @@ void Network::enter(Peer peer, base::Descriptor socket) {
   watch(peer);
 }
 
-/// Asks to be told when the connection takes more, while there is more.
+/// Knows whether there is more than the connection has taken, and asks to be told when it takes it.
 void Network::watch(Peer peer) {
   Line& one = line(peer);
-  if (!one.link.is_open() || one.full == !one.link.idle()) return;
-  one.full = !one.full;
-  events_.change(one.link.socket(), one.full ? EPOLLIN | EPOLLOUT : EPOLLIN, static_cast<std::uint64_t>(peer));
-}
-
-bool Network::drained() const {
-  return std::ranges::all_of(lines_, [](const Line& one) { return one.link.idle(); });
+  if (one.loaded == !one.link.idle()) return;
+  one.loaded = !one.loaded;
+  loaded_ += one.loaded ? 1 : -1;
+  if (one.link.is_open()) events_.change(one.link.socket(), interest(one.loaded), static_cast<std::uint64_t>(peer));
 }
 
 /// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
@@ -169,7 +171,7 @@ void Network::drain(std::uint64_t nanoseconds) {
     int left = 0;
     return !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
   };
-  while (base::now() < until && !(drained() && std::ranges::all_of(lines_, arrived))) {
+  while (base::now() < until && !(has_left() && std::ranges::all_of(lines_, arrived))) {
     pollfd something{events_.descriptor(), POLLIN, 0};
     if (!progress()) poll(&something, 1, 1);
   }
@@ -345,6 +347,10 @@ Fate Network::fate(Peer peer) const {
   return line(peer).silent || line(peer).link.unanswered() ? Fate::silent : Fate::ended;
 }
 
+std::uint64_t Network::rate(Peer peer) const {
+  return line(peer).link.is_open() ? delivery_of(line(peer).link.socket()).rate : 0;
+}
+
 void Network::look_for_dead() {
   ticked_ = base::now();
   for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
@@ -424,6 +430,7 @@ void Network::lose(Peer peer) {
   }
   door_.give_up(peer);
   link.close([](Transfer& transfer) { transfer.state = State::lost; });
+  watch(peer);
   rendezvous_.lose(peer);
 }
 

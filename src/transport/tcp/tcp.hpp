@@ -48,8 +48,6 @@ class Tcp : public Transport {
   virtual std::string addresses() const = 0;
   /// Becomes readable when there is something to progress.
   virtual int descriptor() const = 0;
-  /// Whether everything that was sent has left this process.
-  virtual bool drained() const = 0;
   /// Connected peers that have said nothing for longer than `lost_after`.
   virtual std::vector<Suspect> suspects() const = 0;
 };
