@@ -44,8 +44,10 @@ bool Engine::forked() const { return process_ != generation.load(std::memory_ord
 void Engine::leave() {
   if (forked()) {  // the thread is not there to join
     if (thread_.joinable()) thread_.detach();
+    courier_.abandon();
     return;
   }
+  courier_.stop();
   stop_progress_thread();
   stop_.store(true, std::memory_order_relaxed);  // relaxed: one that is asked for now ends at once
   constexpr std::uint64_t patience = 10'000'000'000;

@@ -15,6 +15,7 @@
 
 #include "engine/agreements.hpp"
 #include "engine/channel.hpp"
+#include "engine/courier.hpp"
 #include "host/segment.hpp"
 #include "host/waiting.hpp"
 #include "trace/recorder.hpp"
@@ -61,6 +62,7 @@ class Engine {
   transport::Transport& transport() { return *transport_; }
   std::mutex& transport_lock() { return transport_lock_; }
   Agreements& agreements() { return agreements_; }
+  Courier& courier() { return courier_; }
 
   /// Waits until the operation is finished or `until` (absolute nanoseconds of waiting().now(); 0 = no limit) has
   /// passed; true when finished.
@@ -132,6 +134,7 @@ class Engine {
   host::Companion* companion_ = nullptr;
   std::unique_ptr<transport::Transport> transport_;
   std::mutex transport_lock_;
+  Courier courier_{*this};
   Agreements agreements_{*this};
   std::mutex channels_lock_;
   std::vector<Channel*> channels_;   // those with operations in flight

@@ -195,6 +195,7 @@ void Operation::finish(Phase phase) {
     const std::uint64_t one = 1;
     [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
   }
+  if (bound_->messages && channel_.spans_hosts()) channel_.engine_.courier().see_off();
 }
 
 void Operation::withdraw() {

@@ -134,6 +134,26 @@ TEST_P(BrokenOverHosts, EverybodyLearnsThatOneGivesUp) {
   }));
 }
 
+/// Each comes when those before it have returned: what they have sent waits for a connection, which takes two.
+TEST(AfterACall, WhoComputesHoldsUpNobody) {
+  constexpr int size = 4;
+  const auto work = std::chrono::seconds(6);
+  const auto said = tutti::matrix::run_processes(size, {.hosts = {0, 1, 2, 3}}, 60, [&](const Group& world) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(300) * world.rank());
+    const auto start = std::chrono::steady_clock::now();
+    std::vector<double> data(1, world.rank() == 0 ? 7 : 0), letter(1, 8);
+    world.bcast(data, 0, {.algorithm = "chain"});
+    if (world.rank() == 0) world.send(letter, size - 1);
+    if (world.rank() == size - 1) world.recv(letter, 0);
+    const auto took = std::chrono::steady_clock::now() - start;
+    std::this_thread::sleep_for(work);
+    expect(data.front() == 7 && letter.front() == 8, "what was sent");
+    expect(took < work / 2, "nobody waits for who computes");
+    expect(sum(world, 1) == size, "a sum after");
+  });
+  for (const std::string& one : said) EXPECT_EQ(one, "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Algorithms, BrokenOverHosts,
                          ::testing::Values("", "barrier=dissemination allreduce=recursive_doubling"));
 
