@@ -2,7 +2,6 @@
 // A group made by its members alone: the first of them tells the first of each host, who make the boards, and these the
 // others.
 #include <algorithm>
-#include <set>
 #include <utility>
 #include <vector>
 
@@ -28,12 +27,11 @@ std::uint32_t hash_of(std::span<const Rank> ranks) {
 }
 
 /// The first of these ranks on each host.
-std::vector<Rank> leaders_of(Member& member, std::span<const Rank> ranks) {
-  std::set<Rank> hosts;
-  std::vector<Rank> leaders;
+std::vector<Rank> leaders_among(Member& member, std::span<const Rank> ranks) {
+  std::vector<Rank> hosts, leaders;
   for (const Rank rank : ranks)
-    if (hosts.insert(member.runtime().host_of(member.who().world[static_cast<std::size_t>(rank)])).second)
-      leaders.push_back(rank);
+    hosts.push_back(member.runtime().host_of(member.who().world[static_cast<std::size_t>(rank)]));
+  for (const Rank place : leaders_of(hosts)) leaders.push_back(ranks[static_cast<std::size_t>(place)]);
   return leaders;
 }
 
@@ -56,7 +54,7 @@ std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* 
   };
   const auto hear = [&](Founding& news, Rank from) { finish(message(plan::Verb::recv, news, from)); };
 
-  const std::vector<Rank> here = near(ranks), leaders = leaders_of(*this, ranks);
+  const std::vector<Rank> here = near(ranks), leaders = leaders_among(*this, ranks);
   Founding news;
   std::optional<Error> failed;
   // Of this rank's own counting, so that no two groups share it: those that it leads are made by it alone.

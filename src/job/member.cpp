@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include <algorithm>
+#include <array>
 #include <iterator>
 #include <map>
 #include <numeric>
+#include <set>
 #include <utility>
 
 #include "base/hash.hpp"
@@ -246,23 +248,25 @@ void Member::attach(std::shared_ptr<const Topology> topology) {
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()), topology_);
 }
 
-void Member::agree_on_abilities(bool single_copy) {
+void Member::agree_on_abilities(bool single_copy, const TableOf& table) {
   host::Waiting& waiting = runtime_->engine().waiting();
-  constexpr std::int64_t copies = 1, fences = 2;
-  const std::int64_t mine = (single_copy ? copies : 0) | (waiting.can_fence_for_all() ? fences : 0);
-  std::int64_t all = 0;
+  enum { copies, fences, links, abilities };
+  const std::array<std::int64_t, abilities> mine{single_copy ? 1 : 0, waiting.can_fence_for_all() ? 1 : 0,
+                                                 table ? link_rate() : 0};
+  std::array<std::int64_t, abilities> all{};
   Call call;
   call.kind = Kind::allreduce;
-  call.input = &mine;
-  call.output = &all;
+  call.input = mine.data();
+  call.output = all.data();
   call.type = Type::int64;
-  call.element = sizeof mine;
-  call.count = 1;
-  call.reduction = {Op::band, true, nullptr, nullptr};
+  call.element = sizeof(std::int64_t);
+  call.count = abilities;
+  call.reduction = {Op::min, true, nullptr, nullptr};
   run(call);
-  runtime_->agree_on_single_copy((all & copies) != 0);
+  runtime_->agree_on_single_copy(all[copies] != 0);
+  if (table) runtime_->use(table(static_cast<std::uint64_t>(all[links])), links_of(all[links]));
   // Between hosts sleep is frequent, and a fence for all costs it more than their own cost those who publish.
-  if ((all & fences) != 0 && runtime_->place().hosts.empty()) waiting.fence_for_all();
+  if (all[fences] != 0 && runtime_->place().hosts.empty()) waiting.fence_for_all();
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));
 }
 
@@ -273,6 +277,14 @@ host::Offset make_world_board(host::Segment& segment, std::string_view name) {
   host::Board::format(segment.at(board, bytes), segment.size(), host::world_context(segment.header().job),
                       segment.size(), name);
   return board;
+}
+
+std::vector<Rank> leaders_of(std::span<const Rank> hosts) {
+  std::vector<Rank> leaders;
+  std::set<Rank> seen;
+  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
+    if (seen.insert(hosts[rank]).second) leaders.push_back(static_cast<Rank>(rank));
+  return leaders;
 }
 
 std::vector<Rank> places(std::span<const Rank> hosts, Rank rank) {

@@ -9,6 +9,12 @@ namespace tutti::job {
 
 namespace {
 
+std::shared_ptr<const tune::Table> table_of(const Process& process, std::uint64_t link_rate) {
+  return std::make_shared<const tune::Table>(
+      tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines +
+                         tune::Table::standard({process.ranks_per_core, link_rate})));
+}
+
 Place place_of(const Process& process) {
   Place place;
   place.engine.segment = process.segment;
@@ -16,8 +22,7 @@ Place place_of(const Process& process) {
   place.engine.cores = process.cores;
   place.engine.algorithm_name = &algorithm_name;
   place.engine.recorder = process.recorder;
-  place.table = std::make_shared<const tune::Table>(tune::Table::parse(
-      tune::lines_of(process.algorithms) + process.table.lines + tune::Table::standard(process.ranks_per_core)));
+  place.table = table_of(process, 0);
   place.algorithms = process.algorithms;
   place.source = process.table;
   place.timeout = process.timeout;
@@ -54,6 +59,7 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   const bool alone = process.segment->size() == 1 && far.transport == nullptr;
   Place place = place_of(process);
   place.engine.direct = alone;
+  const bool sockets = far.transport != nullptr && far.descriptor >= 0;
   if (far.transport != nullptr) {
     place.hosts = process.hosts;
     place.engine.places = places(process.hosts, process.rank);
@@ -64,13 +70,14 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   std::unique_ptr<transport::Transport> near = near_transport(process, engine);
   const bool single_copy = near == nullptr || near->capabilities().single_copy;
   if (far.transport != nullptr) {
-    if (far.descriptor >= 0) engine.waiting().watch(far.descriptor, process.ranks_per_core);
+    if (sockets) engine.waiting().watch(far.descriptor, process.ranks_per_core);
     engine.use(transport::mux(std::move(near), std::move(far.transport), engine.setup().places));
   } else {
     engine.use(alone ? transport::inproc::Network(1).transport(0) : std::move(near));
   }
   auto world = make_world(runtime, process.board);
-  if (!alone) world->agree_on_abilities(single_copy);
+  const Member::TableOf table = [&](std::uint64_t link_rate) { return table_of(process, link_rate); };
+  if (!alone) world->agree_on_abilities(single_copy, sockets ? table : nullptr);
   world->decide_on_progress_thread(process.progress);
   return world;
 }

@@ -42,14 +42,6 @@ std::uint64_t capacity_from_environment() {
   return (events + trace::Recorder::block - 1) / trace::Recorder::block * trace::Recorder::block;
 }
 
-std::vector<Rank> leaders_of(const std::vector<Rank>& hosts) {
-  std::vector<Rank> leaders;
-  std::set<Rank> seen;
-  for (std::size_t rank = 0; rank < hosts.size(); ++rank)
-    if (seen.insert(hosts[rank]).second) leaders.push_back(static_cast<Rank>(rank));
-  return leaders;
-}
-
 /// Of /proc/self/maps, what can be run: it names the sites of a rank that dies.
 std::string modules() {
   std::istringstream maps(base::read_text(base::proc(getpid(), "maps")));

@@ -47,6 +47,10 @@ class Runtime {
   /// Of a rank of the world.
   Rank host_of(Rank world) const { return place_.hosts.empty() ? 0 : place_.hosts[static_cast<std::size_t>(world)]; }
   void agree_on_single_copy(bool all) { place_.single_copy = all; }
+  void use(std::shared_ptr<const tune::Table> table, const std::string& why) {
+    place_.table = std::move(table);
+    place_.source.why += why;
+  }
   /// Whether this job has a progress thread, and why; for `tutti info`.
   const std::string& progress() const { return progress_; }
   void say_progress(std::string text) { progress_ = std::move(text); }
@@ -101,9 +105,12 @@ class Member : public std::enable_shared_from_this<Member> {
   /// sparse_exchange: elements of this type go through the mailbox.
   Request start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, Type type, std::uint32_t element,
                          const void* site);
-  /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting). For a
-  /// world, before its first operation.
-  void agree_on_abilities(bool single_copy);
+  /// The table for links of so many bits per second.
+  using TableOf = std::function<std::shared_ptr<const tune::Table>(std::uint64_t)>;
+  /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting); with
+  /// a `table`, how fast the links between hosts are, which it is chosen by from now on. For a world, before its first
+  /// operation.
+  void agree_on_abilities(bool single_copy, const TableOf& table = nullptr);
   /// Collective, for a world: has a progress thread from now on, or not, and says so.
   void decide_on_progress_thread(ProgressThread wanted);
   /// Collective; see Group::split. nullptr for a negative colour.
@@ -132,6 +139,9 @@ class Member : public std::enable_shared_from_this<Member> {
 
  private:
   engine::Channel::Start prepare(const Call& call);
+  /// Bits per second of the slowest link between hosts; without limit on ranks that have no part in it. Called by all
+  /// ranks of a world over several hosts.
+  std::int64_t link_rate();
   void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
   /// The next agreement of the group, as that call.
   engine::Opinion decide(std::uint32_t call, bool flag, std::vector<engine::Opinion::Note> notes);
@@ -163,6 +173,12 @@ host::Offset make_world_board(host::Segment& segment, std::string_view name = wo
 
 /// The world of this runtime; its ranks on this host have their board at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
+
+/// How fast links are, for `tutti info`.
+std::string links_of(std::int64_t bits_per_second);
+
+/// The first rank of each host, ascending.
+std::vector<Rank> leaders_of(std::span<const Rank> hosts);
 
 /// The place of each rank in the segment of the host of `rank`, -1 on others.
 std::vector<Rank> places(std::span<const Rank> hosts, Rank rank);

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The table that comes with Tutti, measured on small hosts; TUTTI_ALGORITHMS goes before it. Lines behind a ~ hold
 // where hosts share the cores of a machine, fewer than ranks: a message costs time of all there, so that few of them go
-// before few steps. Behind ~~: where there are so many more ranks that they sleep while they wait.
-#include <array>
+// before few steps. Behind ~~: where there are so many more ranks that they sleep while they wait. Lines behind <300M
+// hold where links between hosts are slower than so many bits per second, behind >2G where they are faster; neither,
+// where nobody knows.
+#include <charconv>
+#include <cstdint>
 #include <string>
 #include <string_view>
 
@@ -45,7 +48,15 @@ bcast         -      2      board_pipeline
 bcast         1M     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
+~<300M bcast  16K    8      chain
+~bcast        4K     8      chain
+bcast         4K     4      binomial
+<300M bcast   1K     -      binary
+<300M bcast   16K    -      two_trees
+bcast         4K     -      binary
 bcast         16K    -      binomial
+>2G bcast     -      4      binomial:segment=65536
+>2G bcast     -      -      two_trees:segment=65536
 bcast         -      32     chain
 bcast         -      -      two_trees
 reduce        96     -      board
@@ -56,7 +67,12 @@ reduce        1M     4      board_pipeline
 reduce        128K   -      board_pipeline
 reduce        -      -      single_copy_shared
 reduce        -      -      board_pipeline
+~<300M reduce 32K    4      chain
+<300M reduce  2K     -      binomial
+<300M reduce  32K    -      two_trees
 reduce        32K    -      binomial
+~>2G reduce   -      -      binomial:segment=65536
+>2G reduce    -      -      two_trees:segment=65536
 reduce        -      -      chain
 allreduce     96     32     board
 allreduce     96     -      board_tree
@@ -69,7 +85,15 @@ allreduce     -      -      board_pipeline
 ~~allreduce   256    -      reduce_bcast:radix=4
 ~~allreduce   2K     -      reduce_bcast
 ~allreduce    256    -      reduce_bcast
+<300M allreduce 16K  2      recursive_doubling
+<300M allreduce 768  4      recursive_doubling
+<300M allreduce 16K  4      rabenseifner
+<300M allreduce 2K   -      recursive_doubling
+<300M allreduce 16K  -      rabenseifner
 allreduce     16K    -      recursive_doubling
+>2G allreduce 128K   2      recursive_doubling
+>2G allreduce -      4      rabenseifner
+>2G allreduce -      -      two_trees:segment=65536
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
@@ -105,6 +129,8 @@ allgather     -      -      board_pipeline
 ~allgather    64     -      gather_bcast
 allgather     4K     -      recursive_doubling
 allgather     4K     -      bruck
+>2G allgather 256K   -      recursive_doubling
+>2G allgather 256K   -      bruck
 allgather     -      -      ring
 allgatherv    -      -      board
 allgatherv    -      -      ring
@@ -132,8 +158,11 @@ reduce_scatter_block - 4    single_copy
 reduce_scatter_block 1M -   board_pipeline
 reduce_scatter_block - -    single_copy
 reduce_scatter_block - -    board_pipeline
-reduce_scatter_block 256 -  tree
+reduce_scatter_block 32K 2  recursive_halving
+reduce_scatter_block 16 -   tree
 reduce_scatter_block 32K -  recursive_halving
+>2G reduce_scatter_block 64K - recursive_halving
+>2G reduce_scatter_block - - pairwise
 reduce_scatter_block - -    ring
 reduce_scatter_block - -    pairwise
 reduce_scatter 96    32     board
@@ -144,8 +173,11 @@ reduce_scatter - 4    single_copy
 reduce_scatter 1M    -      board_pipeline
 reduce_scatter -     -      single_copy
 reduce_scatter -     -      board_pipeline
-reduce_scatter 256   -      tree
+reduce_scatter 32K 2 recursive_halving
+reduce_scatter 16    -      tree
 reduce_scatter 32K   -      recursive_halving
+>2G reduce_scatter 64K - recursive_halving
+>2G reduce_scatter - - pairwise
 reduce_scatter -     -      ring
 reduce_scatter -     -      pairwise
 scan          96     -      board
@@ -198,25 +230,20 @@ allreduce            -     2 board_large
 allreduce            64K   4 board_large
 allreduce            -     4 board_pipeline
 allreduce            16K  16 board_large
-allreduce            256K 16 board_pipeline
+allreduce            2M   16 board_pipeline
 gather               96   16 board
 gather               -    16 board_pipeline
 gatherv              -     8 board:segment=65536
 scatter              96   16 board
-scatter              -     2 board_pipeline
-scatter              1M    4 board_pipeline
-scatter              256K 16 board_pipeline
+scatter              -     4 board_pipeline
+scatter              2M   16 board_pipeline
 scatterv             -     8 board:segment=65536
 allgather            96   16 board
-allgather            2M    2 board_pipeline
-allgather            -     2 single_copy
 allgather            -    16 board_pipeline
 allgatherv           96   16 board
 allgatherv           -    16 board_pipeline
 alltoall             96   16 board
-alltoall             -     2 board_pipeline
-alltoall             256K  4 board_pipeline
-alltoall             64K  16 board_pipeline
+alltoall             -    16 board_pipeline
 alltoallv            -     8 board:segment=65536
 reduce_scatter_block 96   16 board
 reduce_scatter_block -    16 board_pipeline
@@ -228,23 +255,36 @@ exscan               96   16 board
 exscan               -    16 board_pipeline
 )";
 
-/// `crowd`: so many ~ hold at most.
-std::string table_for(std::size_t crowd) {
-  std::string table;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n') + 1);
-    rest.remove_prefix(line.size());
-    const std::size_t condition = line.find_first_not_of('~');
-    if (condition <= crowd) table += line.substr(condition);
-  }
-  return table;
+/// "300M" as a number.
+std::uint64_t bits_per_second(std::string_view text) {
+  std::uint64_t number = 0;
+  const char* const unit = std::from_chars(text.begin(), text.end(), number).ptr;
+  return number * (*unit == 'G' ? 1'000'000'000 : 1'000'000);
+}
+
+/// Takes a line's condition on links off its beginning: whether it holds.
+bool holds(std::string_view& line, std::uint64_t link_rate) {
+  const char relation = line.front();
+  if (relation != '<' && relation != '>') return true;
+  const std::size_t end = line.find(' ');
+  const std::uint64_t limit = bits_per_second(line.substr(1, end - 1));
+  line.remove_prefix(end);
+  return link_rate != 0 && (relation == '<' ? link_rate < limit : link_rate > limit);
 }
 
 }  // namespace
 
-const std::string& Table::standard(int ranks_per_core) {
-  static const std::array tables{table_for(0), table_for(1), table_for(2)};
-  return tables[ranks_per_core >= base::sleeping_crowd ? 2 : ranks_per_core > 1 ? 1 : 0];
+std::string Table::standard(const Network& network) {
+  const std::size_t crowd = network.ranks_per_core >= base::sleeping_crowd ? 2 : network.ranks_per_core > 1 ? 1 : 0;
+  std::string table;
+  for (std::string_view rest = text; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    rest.remove_prefix(line.size());
+    const std::size_t tildes = line.find_first_not_of('~');
+    line.remove_prefix(tildes);
+    if (tildes <= crowd && holds(line, network.link_rate)) table += line;
+  }
+  return table;
 }
 
 std::string Table::of_processor(std::string_view name) { return std::string(name.starts_with("AMD") ? amd : ""); }

@@ -2,6 +2,7 @@
 // Which algorithm runs: a plain table, read by people and by programs.
 #pragma once
 
+#include <cstdint>
 #include <limits>
 #include <span>
 #include <string>
@@ -25,8 +26,14 @@ class Table {
  public:
   /// Throws Error (usage) that names the line.
   static Table parse(std::string_view text);
-  /// The table that comes with Tutti. `ranks_per_core`: where hosts share the cores of a machine.
-  static const std::string& standard(int ranks_per_core = 1);
+  /// What is known of the way between hosts.
+  struct Network {
+    int ranks_per_core = 1;       ///< Where they share the cores of a machine.
+    std::uint64_t link_rate = 0;  ///< Bits per second of the slowest link; 0: unknown.
+  };
+  /// The table that comes with Tutti.
+  static std::string standard(const Network& network);
+  static std::string standard() { return standard(Network()); }
   /// Lines of its that go before the others, on processors of a maker whose caches want something else. Often none.
   static std::string of_processor(std::string_view name);
 

@@ -7,7 +7,7 @@ import signal
 import time
 
 import pytest
-from hosts import PATIENCE, PORT, PROBE, Job
+from hosts import BUILD, PATIENCE, PORT, PROBE, Job
 from lab import Lab, address, address6
 
 WELL = ("join", "hosts", "neighbors", "leave")
@@ -50,6 +50,15 @@ def test_the_store_has_other_addresses(lab, store):
 def test_one_host_without_a_network(lab):
     with Job(lab, [1, 1], f"tcp:localhost:{PORT}") as job:
         check([1, 1], job.start_all(*WELL).succeed())
+
+
+@pytest.mark.parametrize("places", [[1, 2], [2, 1, 3, 3, 1]], ids=str)
+def test_a_job_knows_how_fast_its_links_are(places):
+    """A machine that does other things makes them look slower; nothing makes them look so much faster."""
+    with Lab(hosts=3, rate="20mbit") as slow, Job(slow, places, program=str(BUILD / "bin/tutti")) as job:
+        said = job.start_all("info").succeed()[0]
+    rate = float(re.search(r"links between hosts carry (\S+) Mbit/s", said)[1])
+    assert 0.5 < rate < 200, said
 
 
 def test_names_take_ranks_apart(lab):

@@ -105,7 +105,7 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   apart.hosts = hosts;
   together.small_cell = together.large_cell = 64;
   const auto chosen = [](int ranks_per_core, const collectives::Shape& shape, Kind kind) {
-    return tune::text_of(tune::Table::parse(tune::Table::standard(ranks_per_core)).choose(shape, kind, 8, true));
+    return tune::text_of(tune::Table::parse(tune::Table::standard({ranks_per_core, 0})).choose(shape, kind, 8, true));
   };
   EXPECT_EQ(chosen(1, apart, Kind::barrier), "dissemination");
   EXPECT_EQ(chosen(2, apart, Kind::barrier), "tree");
@@ -116,6 +116,25 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   EXPECT_EQ(chosen(8, apart, Kind::allgather), "gather_bcast:radix=4");
   for (const Kind kind : {Kind::barrier, Kind::allreduce, Kind::allgather})
     EXPECT_EQ(chosen(8, together, kind), chosen(1, together, kind));
+}
+
+TEST(Standard, KnowsHowFastLinksAre) {
+  std::vector<Rank> hosts(8);
+  std::iota(hosts.begin(), hosts.end(), 0);
+  const auto chosen = [&](std::uint64_t link_rate, Kind kind, Count bytes) {
+    collectives::Shape shape{.size = 8, .count = 1};
+    shape.hosts = hosts;
+    const tune::Table table = tune::Table::parse(tune::Table::standard({1, link_rate}));
+    return tune::text_of(table.choose(shape, kind, bytes, true));
+  };
+  constexpr std::uint64_t unknown = 0, slow = 100'000'000, usual = 1'000'000'000, fast = 10'000'000'000;
+  EXPECT_EQ(chosen(slow, Kind::allreduce, 8192), "rabenseifner") << "few bytes go before few messages";
+  EXPECT_EQ(chosen(slow, Kind::bcast, 8192), "two_trees");
+  EXPECT_EQ(chosen(fast, Kind::bcast, 1 << 20), "two_trees:segment=65536") << "a message costs more than its bytes";
+  for (const Kind kind : {Kind::allreduce, Kind::bcast, Kind::reduce})
+    for (const Count bytes : {8, 8192, 1 << 20}) EXPECT_EQ(chosen(usual, kind, bytes), chosen(unknown, kind, bytes));
+  EXPECT_EQ(chosen(usual, Kind::allreduce, 8192), chosen(fast, Kind::allreduce, 8192));
+  EXPECT_NE(chosen(usual, Kind::bcast, 1 << 20), chosen(fast, Kind::bcast, 1 << 20));
 }
 
 TEST(Source, TheEnvironmentGoesFirst) {

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How fast the links between hosts are: what is best on links of 100 Mbit/s takes twice as long as need be on those of
+// 10 Gbit/s. Nobody but the way itself knows: an interface says how fast it is, and no switch or limit behind it.
+#include <algorithm>
+#include <array>
+#include <cstdint>
+#include <cstdio>
+#include <limits>
+#include <span>
+#include <string>
+#include <utility>
+#include <vector>
+
+#include "base/clock.hpp"
+#include "job/runtime.hpp"
+
+namespace tutti::job {
+namespace {
+
+/// Tells these messages from those that make groups.
+constexpr std::uint32_t link_tag = 0x6c696e6b;
+/// A few messages that all hosts send to the next. What each system says of its own is disturbed by others that share
+/// its cores, so that the best of several counts; the least of all hosts' holds.
+struct Trains {
+  std::size_t bytes;
+  int most;
+  std::int64_t enough;  ///< Bits per second, at which nothing depends on more.
+};
+/// Slow links show by few bytes. On others these are gone before they have met a limit, and more are sent.
+constexpr Trains small{64 << 10, 4, 400'000'000}, large{256 << 10, 5, 3'000'000'000};
+/// A limit lets some packets pass at once, and the system may have seen those: all of it takes at most so much longer.
+constexpr std::uint64_t burst = 3;
+/// Nobody doubts a link on which a message takes so long, in seconds.
+constexpr double long_enough = 0.03;
+
+/// One rank of each host, in a ring. Its messages have no numbers: those of the world's operations begin with the
+/// program's.
+class Ring {
+ public:
+  Ring(Member& member, std::vector<Rank> leaders)
+      : member_(member),
+        leaders_(std::move(leaders)),
+        mine_(static_cast<std::size_t>(std::ranges::find(leaders_, member.channel().rank()) - leaders_.begin())) {}
+
+  /// Sends so much to the next, and hears that it has come: then the system knows how fast it went, and the clock how
+  /// fast at least. Bits per second.
+  std::int64_t rate(std::size_t bytes) {
+    std::vector<std::byte> out(bytes), in(bytes);
+    const std::uint64_t start = base::now();
+    pass(1, out, in);
+    pass(leaders_.size() - 1, std::span(out).first(1), std::span(in).first(1));
+    const std::uint64_t least = 8'000'000'000 * bytes / (base::now() - start + 1);
+    engine::Engine& engine = member_.runtime().engine();
+    const std::lock_guard lock(engine.transport_lock());
+    // A transport whose system cannot say says 0.
+    return static_cast<std::int64_t>(std::clamp(engine.transport().rate(ahead(1)), least, burst * least));
+  }
+
+  /// The least of all, by dissemination.
+  std::int64_t least(std::int64_t value) {
+    for (std::size_t distance = 1; distance < leaders_.size(); distance *= 2) {
+      std::int64_t theirs = 0;
+      pass(distance, std::as_writable_bytes(std::span(&value, 1)), std::as_writable_bytes(std::span(&theirs, 1)));
+      value = std::min(value, theirs);
+    }
+    return value;
+  }
+
+ private:
+  Rank ahead(std::size_t distance) const { return leaders_[(mine_ + distance) % leaders_.size()]; }
+
+  void pass(std::size_t distance, std::span<std::byte> out, std::span<std::byte> in) {
+    const Member::Mark mark{.tag = link_tag, .lane = transport::Lane::group};
+    const auto message = [&](plan::Verb verb, std::span<std::byte> data, Rank peer) {
+      return member_.start_message(verb, data.data(), static_cast<Count>(data.size()), Type::opaque, 1, peer, mark);
+    };
+    Request receive = message(plan::Verb::recv, in, ahead(leaders_.size() - distance));
+    member_.finish(message(plan::Verb::send, out, ahead(distance)));
+    member_.finish(std::move(receive));
+  }
+
+  Member& member_;
+  std::vector<Rank> leaders_;
+  std::size_t mine_;
+};
+
+}  // namespace
+
+std::int64_t Member::link_rate() {
+  std::vector<Rank> leaders = leaders_of(hosts());
+  if (!std::ranges::binary_search(leaders, channel_->rank())) return std::numeric_limits<std::int64_t>::max();
+  Ring ring(*this, std::move(leaders));
+  const auto slowest_of = [&](const Trains& trains) {
+    std::int64_t best = 0, slowest = 0;
+    for (int i = 0; i < trains.most; ++i) {
+      best = std::max(best, ring.rate(trains.bytes));
+      slowest = ring.least(best);
+      if (slowest >= trains.enough) break;
+      if (8.0 * static_cast<double>(trains.bytes) >= long_enough * static_cast<double>(slowest)) break;
+    }
+    return slowest;
+  };
+  const std::int64_t roughly = slowest_of(small);
+  return roughly < small.enough ? roughly : slowest_of(large);
+}
+
+std::string links_of(std::int64_t bits_per_second) {
+  std::array<char, 64> text{};
+  std::snprintf(text.data(), text.size(), "; links between hosts carry %.3g Mbit/s",
+                static_cast<double>(bits_per_second) * 1e-6);
+  return text.data();
+}
+
+}  // namespace tutti::job
