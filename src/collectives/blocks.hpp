@@ -30,6 +30,11 @@ inline Count largest_block(const Shape& shape) {
   return shape.recv_counts.empty() ? shape.count : std::ranges::max(shape.recv_counts);
 }
 
+/// A rank's own block of alltoall(v): in place it stays where it is.
+inline void move_own_block(Writer& b, const Shape& shape) {
+  if (!shape.in_place) b.copy(input_block(shape, shape.rank), output_block(shape, shape.rank));
+}
+
 /// The blocks of all ranks, of either kind.
 inline std::vector<Slice> every(const Shape& shape, Slice (*block)(const Shape&, Rank)) {
   std::vector<Slice> blocks;
@@ -50,6 +55,12 @@ inline Slice my_output(const Shape& shape) {
 /// My block, which belongs at `home` in the output of gather(v) and allgather(v): in place it lies there already.
 inline Slice contribution(const Shape& shape, Slice home) {
   return shape.in_place ? home : Writer::input(0, home.count);
+}
+
+/// The root's own block of gather(v): in place it lies in the output already.
+inline void place_own_block(Writer& b, const Shape& shape) {
+  const Slice home = output_block(shape, shape.rank);
+  b.copy(contribution(shape, home), home);
 }
 
 /// The root's own block of scatter(v): in place it stays in the input.

@@ -46,6 +46,33 @@ Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice
   return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
 }
 
+void swap(Writer& b, const Shape& shape, Slice mine, Slice theirs) {
+  constexpr Ring ring = Ring::large;
+  constexpr std::int32_t first = 2;
+  const Rank other = 1 - shape.rank;
+  const std::int32_t number = pieces(shape, ring, std::max(mine.count, theirs.count)), cells = first + number;
+  b.use(ring, cells);
+  Line agreed;
+  if (mine.count > 0) {
+    agreed.add(b.publish(0, nothing(shape.rank, 0)));
+    agreed.add(b.publish(1, mine));
+  }
+  if (theirs.count > 0) agreed.add(b.await(other, 1, theirs.count));
+  Order order(b, ring, cells, agreed.last());
+  std::vector<Handle> written(static_cast<std::size_t>(cells));
+  const auto piece = [&](Slice block, std::int32_t cell) { return part_of(block, cell - first, number); };
+  for (std::int32_t cell = first - ahead(ring); cell < cells; ++cell) {
+    const std::int32_t next = cell + ahead(ring);
+    if (next < cells && piece(mine, next).count > 0)
+      written[static_cast<std::size_t>(next)] = put(b, order.of(next), next, piece(mine, next));
+    if (cell < first) continue;
+    if (const Slice home = piece(theirs, cell); home.count > 0)
+      take(b, order.of(cell), Writer::shared(other, cell, 0, home.count), home)
+          .after(written[static_cast<std::size_t>(cell)]);
+    order.finish(cell);
+  }
+}
+
 Count exposed_segment(const Shape& shape, Count count) {
   constexpr Count most = 128;
   if (shape.parameters.segment > 0) return shape.parameters.segment;

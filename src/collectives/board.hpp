@@ -186,6 +186,16 @@ struct Pieces {
 /// Everybody but the root writes them, and the root collects them meanwhile.
 void gather(Writer& b, const Shape& shape, Order& order, const Pieces& pieces);
 
+/// Whether the blocks of two ranks, `count` elements at most, go through large cells piece by piece: where a segment
+/// was asked for, which says that copying twice, by two cores, is faster than reading from memory.
+inline bool in_pieces(const Shape& shape, Count count) {
+  return shape.size == 2 && shape.parameters.segment > 0 && !fits(shape, Ring::large, Writer::input(0, count));
+}
+/// Of two ranks: `mine` to the other one and `theirs` from it, in pieces. Either may be empty, and both the same place.
+/// Both ranks know both counts. Who means others is found out before he takes anything: cell 1 shows how long mine is,
+/// and cell 0, where small blocks lie, is empty.
+void swap(Writer& b, const Shape& shape, Slice mine, Slice theirs);
+
 /// Scatter and alltoall through the cells of either ring.
 plan::Plan scatter(const Shape& shape, Ring ring);
 plan::Plan alltoall(const Shape& shape, Ring ring);

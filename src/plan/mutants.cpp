@@ -53,7 +53,8 @@ class Proof {
       return "a release moves no data: a later one, or completion, frees the cells, and no cycle waits for it";
     if (mutation.change == Change::remove && step.verb == Verb::await) return of_await(plan, mutation);
     if (mutation.change == Change::cell && step.verb == Verb::await) return of_other_cell(step, mutation);
-    if (step.verb == Verb::publish && mutation.change != Change::twice) return of_publish(plan.rank, step.cell);
+    if (step.verb == Verb::publish && mutation.change != Change::twice)
+      return of_publish(plan.rank, step.cell, mutation);
     if (mutation.change == Change::side && combines_alike(plan, mutation.step))
       return "what it combines is made of the same contribution on both sides";
     if (step.target.buffer == Buffer::none || mutation.change == Change::twice) return "";
@@ -133,7 +134,9 @@ class Proof {
     if (after.before(from, mutation.step)) return "the other edges imply it";
     for (Index a = 0; a <= from; ++a)
       for (Index b = mutation.step; b < plan.steps.size(); ++b)
-        if (before.before(a, b) && !after.before(a, b) && must_be_ordered(plan.steps[a], plan.steps[b])) return "";
+        if (before.before(a, b) && !after.before(a, b) && must_be_ordered(plan.steps[a], plan.steps[b]) &&
+            (plan.steps[b].verb == Verb::release || !shows_what_none_reads(plan, a)))
+          return "";
     return "it orders only steps that touch nothing in common";
   }
 
@@ -177,12 +180,28 @@ class Proof {
     return Verdict::no_step;
   }
 
+  bool read(Rank owner, std::int32_t cell) const {
+    for (const Plan& plan : plans_)
+      for (const Step& step : plan.steps)
+        if ((step.source.buffer == Buffer::shared || step.source.buffer == Buffer::exposed) && plan.rank != owner &&
+            step.source.owner == owner && step.source.cell == cell)
+          return true;
+    return false;
+  }
+
+  /// Whatever happens to the memory, only the count that is published with it matters.
+  bool shows_what_none_reads(const Plan& plan, Index index) const {
+    const Step& step = plan.steps[index];
+    return step.verb == Verb::publish && step.source.buffer != Buffer::shared && !read(plan.rank, step.cell);
+  }
+
   bool same_host(Rank a, Rank b) const {
     return board_.hosts.empty() ||
            board_.hosts[static_cast<std::size_t>(a)] == board_.hosts[static_cast<std::size_t>(b)];
   }
 
-  std::string of_publish(Rank owner, std::int32_t cell) const {
+  std::string of_publish(Rank owner, std::int32_t cell, const Mutation& mutation) const {
+    if (mutation.change == Change::offset && !read(owner, cell)) return "no step reads what it shows";
     for (const Plan& plan : plans_)
       for (const Step& step : plan.steps)
         if (step.verb == Verb::await && step.cell == cell && plan.rank != owner &&

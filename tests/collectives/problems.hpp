@@ -32,7 +32,9 @@ inline std::vector<Count> counts_around(const Problem& problem) {
   const auto size = static_cast<std::size_t>(problem.size);
   std::vector<Count> counts(is_matrix(problem.kind) ? size * size : size);
   for (std::size_t i = 0; i < counts.size(); ++i)
-    counts[i] = i % 3 == 1 ? 0 : (problem.count + static_cast<Count>(i * 5)) % (problem.count + 2);
+    counts[i] = (i + static_cast<std::size_t>(problem.count)) % 3 == 1
+                    ? 0
+                    : (problem.count + static_cast<Count>(i * 5)) % (problem.count + 2);
   return counts;
 }
 

@@ -17,7 +17,7 @@ std::vector<Plan> plans(std::initializer_list<std::string> ranks) {
   std::vector<Plan> all;
   for (const std::string& steps : ranks)
     all.push_back(parse("rank " + std::to_string(all.size()) + " of " + std::to_string(ranks.size()) +
-                        " scratch 8 ring small cells 2\n" + steps));
+                        " scratch 8 ring small cells 3\n" + steps));
   return all;
 }
 
@@ -106,12 +106,15 @@ TEST(Mutants, SurvivorsComeWithTheirProof) {
 TEST(Mutants, SurvivorsOnTheBoardComeWithTheirProof) {
   const std::string writer =
       "a: copy input[0..4) -> output[0..4)\nb: copy input[0..4) -> shared[0]#0[0..4)\n"
-      "c: publish 0 shared[0]#0[0..4) after b\nd: publish 1 scratch[0..0)\n";
+      "c: publish 0 shared[0]#0[0..4) after b\nd: publish 1 scratch[0..0)\n"
+      "e: publish 2 input[1..3)\n";
   const std::string reader =
       "a: await 0 0 expects 4\nb: await all 0 expects 4 after a\nc: copy shared[0]#0[0..4) -> output[0..4) after b\n"
-      "d: release 0 after c\n";
+      "d: release 0 after c\ne: await 0 2 expects 2\n";
   const MutationReport report = mutate(plans({writer, reader}), bcast(4));
   EXPECT_EQ(report.unproved(), 0u) << report.text();
+  EXPECT_EQ(proof_of(report, "s4 (publish 2 input[1..3)): source offset + 1"), "no step reads what it shows");
+  EXPECT_EQ(proof_of(report, "s4 (publish 2 input[1..3)): source count - 1"), "was refused");
   EXPECT_EQ(proof_of(report, "s3 (publish 1 scratch[0..0)): removed"), "no rank awaits the cell");
   EXPECT_EQ(proof_of(report, "s1 (await all 0 expects 4): removed"), "no step reads the cell after this await alone");
   EXPECT_NE(proof_of(report, "s3 (release 0): removed").find("a release moves no data"), std::string::npos);

@@ -24,7 +24,7 @@ void take_blocks(Writer& b, const Shape& shape, const board::Stream& stream, boa
 
 plan::Plan board::alltoall(const Shape& shape, Ring ring) {
   Writer b(shape);
-  if (!shape.in_place) b.copy(input_block(shape, shape.rank), output_block(shape, shape.rank));
+  move_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   Slice blocks = all_input(shape);
   Handle saved;

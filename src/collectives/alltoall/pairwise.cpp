@@ -32,7 +32,7 @@ plan::Plan pairwise(const Shape& shape) {
   const auto under_way = static_cast<std::size_t>(shape.parameters.radix);
   Handle stored;                            // after which `spare` may be written again
   std::vector<std::vector<Handle>> rounds;  // both ways of each
-  if (!shape.in_place) b.copy(input_block(shape, shape.rank), output_block(shape, shape.rank));
+  move_own_block(b, shape);
   for (Rank round = 0; round < odd_part(shape.size); ++round) {
     const Rank other = opponent(shape.rank, round, shape.size);
     if (other == shape.rank) continue;

@@ -9,7 +9,7 @@ namespace tutti::collectives::alltoall {
 
 plan::Plan single_copy(const Shape& shape) {
   Writer b(shape);
-  if (!shape.in_place) b.copy(input_block(shape, shape.rank), output_block(shape, shape.rank));
+  move_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   b.use(board::Ring::small, 2);
   Slice blocks = all_input(shape);

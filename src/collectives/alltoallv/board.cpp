@@ -2,6 +2,7 @@
 // Board: everybody publishes one cell for each other rank, nearest first: the block itself if it fits, else the exposed
 // block. Whoever exposed one waits until its reader has copied it. Sender and receiver know the block's size, so that
 // they take the same branch; no exchange of offsets before. In place exposes copies in scratch.
+// Two ranks know all counts: large blocks go in pieces where a segment was asked for.
 // Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
 //
 //     P = 3    0  #1 #2     1  #2 #0     2  #0 #1      >  all copy  >  all publish  >  done
@@ -80,8 +81,22 @@ class Exchange {
   std::vector<Handle> copied_;  // from exposed memory
 };
 
+plan::Plan in_pieces(const Shape& shape, Slice mine, Slice theirs) {
+  Writer b(shape);
+  board::swap(b, shape, mine, theirs);
+  move_own_block(b, shape);
+  return b.build();
+}
+
 }  // namespace
 
-plan::Plan board(const Shape& shape) { return Exchange(shape).build(); }
+plan::Plan board(const Shape& shape) {
+  if (shape.size == 2) {
+    const Slice theirs = output_block(shape, 1 - shape.rank);
+    const Slice mine = shape.in_place ? theirs : input_block(shape, 1 - shape.rank);
+    if (board::in_pieces(shape, std::max(mine.count, theirs.count))) return in_pieces(shape, mine, theirs);
+  }
+  return Exchange(shape).build();
+}
 
 }  // namespace tutti::collectives::alltoallv

@@ -30,8 +30,7 @@ plan::Plan binomial(const Shape& shape) {
   Writer b(shape);
   const Tree tree = binomial_tree(shape.rank, shape.root, shape.size, shape.parameters.radix);
   if (tree.top()) {
-    const Slice home = output_block(shape, shape.rank);
-    b.copy(contribution(shape, home), home);
+    place_own_block(b, shape);
     for (const Branch& child : tree.children) collect(b, child, all_output(shape), shape.size);
   } else if (tree.leaf()) {
     b.send(tree.parent, my_input(shape));

@@ -15,8 +15,7 @@ plan::Plan board(const Shape& shape) {
     if (shape.count > 0) board::put(b, line, 0, my_input(shape));
     return b.build();
   }
-  const Slice home = output_block(shape, shape.rank);
-  b.copy(contribution(shape, home), home);
+  place_own_block(b, shape);
   for (Rank distance = 1; distance < shape.size && shape.count > 0; ++distance) {
     const Rank from = board::neighbour(shape, distance);
     board::Line line;

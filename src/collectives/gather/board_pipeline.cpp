@@ -28,8 +28,7 @@ namespace gather {
 
 plan::Plan board_pipeline(const Shape& shape) {
   Writer b(shape);
-  const Slice home = output_block(shape, shape.rank);
-  if (shape.rank == shape.root) b.copy(contribution(shape, home), home);
+  if (shape.rank == shape.root) place_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
   b.use(board::Ring::large, cells);

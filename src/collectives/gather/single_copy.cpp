@@ -9,8 +9,7 @@ namespace tutti::collectives::gather {
 
 plan::Plan single_copy(const Shape& shape) {
   Writer b(shape);
-  const Slice home = output_block(shape, shape.rank);
-  if (shape.rank == shape.root) b.copy(contribution(shape, home), home);
+  if (shape.rank == shape.root) place_own_block(b, shape);
   if (shape.size == 1 || shape.count == 0) return b.build();
   board::Receipts receipts(shape);
   b.use(board::Ring::small, receipts.cells());

@@ -3,7 +3,8 @@
 // says that it has copied it. Sender and root know the block's size, so that they take the same branch; no exchange
 // before. One cell for each call lets the senders be far ahead of the root.
 // Cost: alpha + beta (sum of n) at the root, one alpha more for large blocks. Two ranks know all counts that matter,
-// and so how many cells gather's pipeline takes: a very large block goes that way, but for its beginning.
+// and so how many cells a pipeline takes: a very large block goes that way, but for its beginning; where a segment was
+// asked for, as a whole.
 //
 //     P = 4, root 0:    1 #block   2 expose   3 nothing   >  0 copies  >  2 done
 #include "collectives/board.hpp"
@@ -75,8 +76,7 @@ plan::Plan in_pieces(const Shape& shape, Slice block) {
   board::gather(b, shape, order, {.first = 1, .number = pieces, .skip = straight, .count = block.count - straight});
   if (shape.rank == shape.root) {
     b.publish(pieces, board::nothing(shape.rank, pieces)).after(copied);
-    const Slice home = output_block(shape, shape.rank);
-    b.copy(contribution(shape, home), home);
+    place_own_block(b, shape);
   } else {
     b.await(other, pieces, 0);
   }
@@ -87,7 +87,14 @@ plan::Plan in_pieces(const Shape& shape, Slice block) {
 
 plan::Plan board(const Shape& shape) {
   if (shape.size == 2) {
-    const Slice block = shape.rank == shape.root ? output_block(shape, 1 - shape.rank) : my_input(shape);
+    const bool root = shape.rank == shape.root;
+    const Slice block = root ? output_block(shape, 1 - shape.rank) : my_input(shape);
+    if (board::in_pieces(shape, block.count)) {
+      Writer b(shape);
+      root ? board::swap(b, shape, {}, block) : board::swap(b, shape, block, {});
+      if (root) place_own_block(b, shape);
+      return b.build();
+    }
     if (goes_in_pieces(shape, block)) return in_pieces(shape, block);
   }
   Writer b(shape);
@@ -96,8 +103,7 @@ plan::Plan board(const Shape& shape) {
     hand_in(b, shape);
     return b.build();
   }
-  const Slice home = output_block(shape, shape.rank);
-  b.copy(contribution(shape, home), home);
+  place_own_block(b, shape);
   for (Rank distance = 1; distance < shape.size; ++distance) collect(b, shape, board::neighbour(shape, distance));
   return b.build();
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Board: the root publishes one cell for each other rank: the block itself if it fits, else the exposed block, whose
 // copying it then waits for. Root and receiver know the block's size, so that they take the same branch; no exchange of
-// offsets before. Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
+// offsets before. Two ranks know all counts that matter: a large block goes in pieces where a segment was asked for.
+// Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
 //
 //     P = 4, root 0:    0  #block1 #expose2 (nothing for 3)    >  1, 2 copy  >  2 publishes  >  0 done
 #include "collectives/board.hpp"
@@ -50,8 +51,17 @@ plan::Plan board(const Shape& shape) {
     keep_own_block(b, shape);
     return b.build();
   }
+  const bool root = shape.rank == shape.root;
+  if (shape.size == 2) {
+    const Slice block = root ? input_block(shape, 1 - shape.rank) : my_output(shape);
+    if (board::in_pieces(shape, block.count)) {
+      root ? board::swap(b, shape, block, {}) : board::swap(b, shape, {}, block);
+      if (root) keep_own_block(b, shape);
+      return b.build();
+    }
+  }
   b.use(board::block_ring(shape), shape.size - 1);
-  if (shape.rank == shape.root)
+  if (root)
     hand_out(b, shape);
   else
     take_one(b, shape);
