@@ -23,8 +23,9 @@ namespace {
 struct Kept {
   std::shared_mutex lock;
   std::unordered_map<std::uintptr_t, std::unique_ptr<Communicator>> communicators;
-  std::atomic<std::uint64_t> generation{1};  ///< Grows when one is forgotten. Relaxed: a handle that is freed while
-                                             ///< another thread uses it is an error of the program.
+  std::atomic<std::uint64_t> generation{1};  ///< Grows when one is added or forgotten. Relaxed: a program
+                                             ///< orders its threads' calls with one communicator, so that each sees the
+                                             ///< growth that came before; to free it during another is its error.
 };
 
 Kept& kept() {
@@ -191,6 +192,7 @@ void watch(MPI_Comm comm) {
   real.Comm_set_attr(comm, keyval, nullptr);
 }
 
+/// What this thread asked for last, found or not.
 struct Last {
   std::uint64_t generation = 0;
   MPI_Comm handle = MPI_COMM_NULL;
@@ -206,8 +208,7 @@ Communicator* known(MPI_Comm comm) {
   if (last.generation == generation && last.handle == comm) return last.communicator;
   const std::shared_lock lock(all.lock);
   const auto found = all.communicators.find(number_of(comm));
-  if (found == all.communicators.end()) return nullptr;
-  last = {generation, comm, found->second.get()};
+  last = {generation, comm, found == all.communicators.end() ? nullptr : found->second.get()};
   return last.communicator;
 }
 
@@ -218,6 +219,7 @@ Communicator* prepared(MPI_Comm comm) {
   watch(comm);
   Kept& all = kept();
   const std::unique_lock lock(all.lock);
+  all.generation.fetch_add(1, std::memory_order_relaxed);
   return (all.communicators[number_of(comm)] = std::move(made)).get();
 }
 
