@@ -134,8 +134,11 @@ class Run:
 
     def await_step(self, rank, step):
         end = time.monotonic() + PATIENCE
-        while [str(step)] not in self.lines(rank).get("step", []):
+        while True:
+            # A rank may end right after it said its step: its end is looked for before its words are read.
             status = self.job.running[rank].poll()
+            if [str(step)] in self.lines(rank).get("step", []):
+                return
             assert status is None, f"rank {rank} ended with {status}: {self.text(rank)}"
             assert time.monotonic() < end, f"rank {rank} never came to step {step}\n{self.state()}"
             time.sleep(0.001)

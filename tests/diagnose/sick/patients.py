@@ -9,6 +9,7 @@ import re
 import signal
 import subprocess
 import sys
+import tempfile
 import time
 
 ROOT = pathlib.Path(__file__).resolve().parents[3]
@@ -153,7 +154,9 @@ class UnderMpiOverHosts(Patient):
         super().__init__(folder, case)
         self.lab = lab
         words = mpi_words(mpi, folder, ("h1", "h2"), RANKS, ("LD_PRELOAD", "TUTTI_MPI"))
-        environment = mpi_jobs.environment_of(mpi, "always")
+        # Open MPI keeps files there by process id; ids are small on a lab's hosts, and a killed job's files stay.
+        self.kept = tempfile.TemporaryDirectory(prefix="tutti-")
+        environment = mpi_jobs.environment_of(mpi, "always", {"TMPDIR": self.kept.name})
         with open(self.log, "w") as log:
             self.job = lab.popen(
                 1, [*words, mpi_program(mpi), case, self.file], env=environment, stdout=log, stderr=log
@@ -163,4 +166,6 @@ class UnderMpiOverHosts(Patient):
         return self.lab.call(1, command, timeout=PATIENCE)
 
     def end(self):
-        return [self.job.wait(PATIENCE)]
+        status = self.job.wait(PATIENCE)
+        self.kept.cleanup()
+        return [status]
