@@ -25,7 +25,7 @@ PATIENCE = 60  # for a job that nothing has happened to
 # Seconds from the blow to the last report of a survivor, and to the end of all: rank 0 waits for up to 5 s for others.
 BOUND = {"cut": 10, "kill": 5}
 END = 30
-LONGEST_BREAK = 0.45  # half a second of silence may be called a death
+LONGEST_BREAK = 0.45  # two thirds of a second of silence, with repetitions every 0.2 s, may be called a death
 ATTEMPTS = 10  # where the machine is too busy to end a break in time
 # In turn, so that a few seeds meet all of them. The first four take ranks away.
 KINDS = (

@@ -28,8 +28,8 @@ unsigned doubling(std::uint64_t elapsed) {
 }
 
 TEST(Pulse, IsLostSoonerWhereNothingGetsLost) {
-  EXPECT_EQ(lost_at(0, every_200), 600u);
-  EXPECT_EQ(lost_at(0, doubling), 600u);
+  EXPECT_EQ(lost_at(0, every_200), 800u);
+  EXPECT_EQ(lost_at(0, doubling), 800u);
   EXPECT_EQ(lost_at(0.01, every_200), 1000u);
   EXPECT_EQ(lost_at(0.01, doubling), 1400u);
   EXPECT_EQ(lost_at(0.05, every_200), 1000u);
@@ -45,12 +45,12 @@ TEST(Pulse, IsNotLostWithoutRepetitions) {
 TEST(Pulse, LearnsNothingOfLossesFromDeath) {
   Pulse pulse;
   pulse.begin(lost_after, start);
-  for (std::uint64_t now = 0; now < 500 * ms; now += step)
+  for (std::uint64_t now = 0; now < 700 * ms; now += step)
     ASSERT_NE(pulse.look({.awaited = true, .silent = now, .repeated = every_200(now / ms), .loss = now > 0 ? 0.2 : 0},
                          false, false, start + now),
               Pulse::Finding::lost);
   EXPECT_EQ(
-      pulse.look({.awaited = true, .silent = 500 * ms, .repeated = 2, .loss = 0.3}, false, false, start + 500 * ms),
+      pulse.look({.awaited = true, .silent = 700 * ms, .repeated = 3, .loss = 0.3}, false, false, start + 700 * ms),
       Pulse::Finding::lost);
 }
 

@@ -31,10 +31,11 @@ Pulse::Finding Pulse::look(const Delivery& delivery, bool heard, bool said, std:
     awaited_ = 0;
   else if (std::exchange(awaited_, awaited_ == 0 ? now : awaited_) == 0)
     loss_ = delivery.loss;  // of now: the repetitions in vain that may follow tell nothing of it
-  // A sixth of the time until there is something to acknowledge, half of it in vain, the rest for those who look
-  // late. Where packets get lost more of it: with a short break of the link besides, chance needs less.
+  // A sixth of the time until there is something to acknowledge, two thirds of it in vain, so that of repetitions every
+  // 200 ms the third may be answered; the rest for those who look late. Where packets get lost more of it: with a short
+  // break of the link besides, chance needs less.
   const double least = more_than_chance(loss_);
-  const std::uint64_t silence = least > 2 ? lost_after_ / 10 * 9 : lost_after_ / 2;
+  const std::uint64_t silence = least > 2 ? lost_after_ / 10 * 9 : lost_after_ / 3 * 2;
   const bool in_vain = delivery.awaited && std::min(delivery.silent, now - awaited_) >= silence;
   if (in_vain && delivery.repeated >= least) return Finding::lost;
   return delivery.awaited || now - said_ >= lost_after_ / 6 ? Finding::quiet : Finding::well;
