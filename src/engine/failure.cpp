@@ -326,7 +326,15 @@ void Channel::adopt_broken_board() {
                {}};
   const auto member = [this](Rank r) { return r >= 0 && r < size(); };
   if (!member(found.who) || !member(found.whom)) return;  // nobody writes such: not a word to rely on
-  found.called = called(found.who, found.sequence);
+  // Relaxed: complete, as the rest.
+  std::string far;
+  for (const auto& letter : header.called)
+    if (const char is = letter.load(std::memory_order_relaxed); is != '\0')
+      far += is;
+    else
+      break;
+  if (!far.empty()) std::swap(found.who, found.whom);
+  found.called = far.empty() ? called(found.who, found.sequence) : far;
   adopt(found);
 }
 
@@ -363,7 +371,8 @@ void Channel::adopt(const Notice& found) {
 
 void Channel::tell_members(const Notice& found) {
   bool first = !heard_;
-  // The board has records of its own members alone: of two calls that do not match, it names one of those first.
+  // The board has records of its own members alone: of two calls that do not match, it names one of those first, and
+  // says what the other was.
   const bool records = found.cause != Cause::mismatch || row_of(found.who) >= 0;
   const Rank who = records ? found.who : rank(), whom = records ? found.whom : found.who;
   if (board_) {
@@ -376,6 +385,8 @@ void Channel::tell_members(const Notice& found) {
       header.who.store(who, std::memory_order_relaxed);
       header.whom.store(whom, std::memory_order_relaxed);
       header.sequence.store(found.sequence, std::memory_order_relaxed);
+      const std::size_t most = records ? 0 : std::min(found.called.size(), header.called.size() - 1);
+      for (std::size_t i = 0; i < most; ++i) header.called[i].store(found.called[i], std::memory_order_relaxed);
       header.broken.store(told, std::memory_order_seq_cst);  // also the release that adopt_broken_board acquires
       engine_.segment().raise_alarm();
     } else {

@@ -4,6 +4,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <atomic>
 #include <cstddef>
 #include <cstdint>
@@ -76,6 +77,8 @@ struct alignas(line) BoardHeader {
   std::atomic<std::uint32_t> cause;     ///< tutti::Cause
   std::atomic<std::int32_t> who, whom;  ///< Group ranks: who found it, whom it concerns.
   std::atomic<std::uint64_t> sequence;  ///< The operation.
+  /// What `whom` called, where calls did not match and it is on another host: ends with a zero; a longer text is cut.
+  std::array<std::atomic<char>, 2 * line> called;
 };
 
 /// Who the group is, for readers from outside: complete before the magic number is there. The members' ranks in the
