@@ -43,8 +43,11 @@ static int draw_most(struct draw* common, int granule_bytes, int blocks) {
 static struct agreed agree(const struct form* form, const struct group* group, struct draw* common) {
   static const int granules[] = {1, 1, 2, 4, 6, 12};
   struct agreed agreed = {form, unit_make(common), granules[draw_between(common, 0, 5)], 0, 0, 0, 0};
-  /* Some libraries gather them by way of a third rank, and lose parts of them. */
-  if (form != NULL && form->pattern == TO_ROOT && avoids("gathers of structs")) agreed.unit.parts = 1;
+  /* Some libraries gather them by way of a third rank, and lose parts of them. Pairs are structs, too. */
+  if (form != NULL && form->pattern == TO_ROOT && avoids("gathers of structs")) {
+    agreed.unit.parts = 1;
+    if (basics[agreed.unit.basic[0]].kind == PAIR) agreed.unit.basic[0] = basic_find("INT");
+  }
   agreed.root = draw_between(common, 0, group->size - 1);
   agreed.in_place = draw_chance(common, 25) && form != NULL && form->in_place;
   agreed.most = draw_most(common, unit_bytes(&agreed.unit) * agreed.granule, group->size);
