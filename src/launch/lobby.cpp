@@ -30,6 +30,7 @@ Lobby::Lobby(Loop& loop, std::vector<base::Descriptor> listeners, const Secret& 
 
 Lobby::~Lobby() {
   give_up("rank 0 has ended, or has given up waiting, while the job still waited for " + missing());
+  pass_on_loss();
   while (!callers_.empty()) dismiss(callers_.begin()->first);
 }
 

@@ -20,7 +20,7 @@ class Lobby final : public Rendezvous {
   /// left or is lost.
   Lobby(Loop& loop, std::vector<base::Descriptor> listeners, const Secret& secret, int size,
         std::function<void()> gone);
-  /// Whoever still waits to join is told that nobody serves any more.
+  /// Whoever still waits to join is told that nobody serves any more, and members are told who was lost.
   ~Lobby() override;
 
   /// Somebody who has proved already who he is.

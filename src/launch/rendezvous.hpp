@@ -81,6 +81,8 @@ class Rendezvous {
   void lose(Rank rank);
   /// Without one of its ranks the job can never be complete: nobody shall wait for that.
   void give_up(const std::string& reason);
+  /// Nobody serves from now on: the members who are still there are told of a loss, which may be why.
+  void pass_on_loss();
   /// Why this job can never be complete; empty = it can.
   const std::string& hopeless() const { return hopeless_; }
   bool complete() const { return complete_; }

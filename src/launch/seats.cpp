@@ -108,6 +108,16 @@ void Rendezvous::give_up(const std::string& reason) {
   }
 }
 
+void Rendezvous::pass_on_loss() {
+  if (loss_.empty()) return;
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (place(rank).seat != Seat::member) continue;
+    // What they have asked already is answered: a question left unread would make the hang-up overtake the reason.
+    hear_out(speaker(rank));
+    refuse(speaker(rank), loss_ + ", and nobody serves the job's store any more");
+  }
+}
+
 void Rendezvous::put(Id id, const Put& put) {
   const std::string problem = store_.put(put.key, put.value);
   if (!problem.empty()) return send(id, Failed{put.number, problem});

@@ -253,8 +253,17 @@ def test_a_child_does_not_hide_a_death(lab, victim):
         for rank in range(3):
             job.start(rank, "join", f"{victim}/fork=300", "meet=all", f"{victim}/kill=9", "get=never")
         for rank in {0, 1, 2} - {victim}:
-            told = "rank 0, which serves the job's store" if victim == 0 else '"never" will not come: rank 2'
+            told = "rank 0, which serves the job's store" if victim == 0 else "rank 2 (process "
             assert told in job.fail(rank)
+
+
+def test_a_death_is_told_to_whoever_asks_after_rank_0_has_ended(lab):
+    with Job(lab, [1, 2, 2]) as job:
+        job.start(0, "join", "meet=all", "get=never")
+        job.start(1, "join", "meet=all", "sleep=2", "get=never")
+        job.start(2, "join", "meet=all", "sleep=0.5", "kill=9")
+        assert '"never" will not come: rank 2 (process ' in job.fail(0)
+        assert "rank 2 (process " in job.fail(1)
 
 
 def test_strangers_disturb_nobody(lab):
