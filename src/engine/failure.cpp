@@ -8,6 +8,7 @@
 #include <string>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "base/names.hpp"
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -441,7 +442,7 @@ bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, s
     std::atomic<std::int32_t>& reading = board_.member(this->row()).reading;
     reading.store(row, std::memory_order_seq_cst);  // partner: break_with and fence_readers
     const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == intact;
-    if (whole) std::memcpy(to.data(), reinterpret_cast<const void*>(from), to.size());
+    if (whole) base::copy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
     reading.store(-1, std::memory_order_seq_cst);
     return whole;  // broken: the next look at the alarm ends the operation
   }

@@ -3,8 +3,8 @@
 // memory and the cell or scratch. Only what needs bytes in a row on both sides goes through a small buffer: a
 // reduction, what is read from another process, and what is laid out on both sides.
 #include <algorithm>
-#include <cstring>
 
+#include "base/copy.hpp"
 #include "engine/channel.hpp"
 #include "engine/operation.hpp"
 #include "layout/form.hpp"
@@ -76,7 +76,7 @@ bool Operation::combine_piece(const Laid& piece, const Instruction& step) {
   else if (!fetch(piece.from, {buffer, piece.bytes}))
     return false;
   if (step.verb == Verb::copy) {
-    to != nullptr ? unpack(*to, piece.to, source) : void(std::memcpy(address(piece.to), source, piece.bytes));
+    to != nullptr ? unpack(*to, piece.to, source) : base::copy(address(piece.to), source, piece.bytes);
     return true;
   }
   std::byte* const target = to != nullptr ? buffer + half : address(piece.to);

@@ -5,6 +5,7 @@
 #include <mutex>
 #include <string>
 
+#include "base/copy.hpp"
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/operation.hpp"
@@ -119,7 +120,7 @@ bool Operation::combine(Index index) {
   else if (step.bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
   else
-    std::memcpy(to, from, step.bytes);
+    base::copy(to, from, step.bytes);
   return true;
 }
 
@@ -150,7 +151,7 @@ bool Operation::combine_pieces(Index index) {
     if (!copies) {
       reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
     } else if (!exposed) {
-      std::memcpy(to, from, bytes);
+      base::copy(to, from, bytes);
     }
     done += bytes;
     worked_ = true;

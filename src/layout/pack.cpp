@@ -8,6 +8,7 @@
 #include <span>
 #include <type_traits>
 
+#include "base/copy.hpp"
 #include "layout/form.hpp"
 
 namespace tutti::layout {
@@ -22,9 +23,9 @@ struct Way {
 
   static void copy(Memory memory, Stream stream, std::size_t bytes) {
     if constexpr (packs)
-      std::memcpy(stream, memory, bytes);
+      base::copy(stream, memory, bytes);
     else
-      std::memcpy(memory, stream, bytes);
+      base::copy(memory, stream, bytes);
   }
 
   /// Any number of bytes: calling memcpy for a few of them takes longer than moving them. The last move may overlap the

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/rendezvous.hpp"
 
-#include <cstring>
+#include "base/copy.hpp"
 
 namespace tutti::transport {
 
@@ -81,7 +81,7 @@ void Rendezvous::arrive(Peer from, const Header& header, const std::byte* bytes)
   if (receive != nullptr && accepts(*receive, header.size, header.signature)) {
     if (announced) return pull(*receive, header.handle);
     uninvite(*receive);
-    if (header.size != 0) std::memcpy(receive->data, bytes, static_cast<std::size_t>(header.size));
+    if (header.size != 0) base::copy(receive->data, bytes, static_cast<std::size_t>(header.size));
     receive->state = State::done;
     return channel_.taken(from, header.size);
   }
@@ -106,7 +106,7 @@ void Rendezvous::complete(Transfer& receive, Message& message) {
   }
   uninvite(receive);
   if (!fits) return discard(message);
-  if (message.size != 0) std::memcpy(receive.data, message.bytes.data(), static_cast<std::size_t>(message.size));
+  if (message.size != 0) base::copy(receive.data, message.bytes.data(), static_cast<std::size_t>(message.size));
   receive.state = State::done;
   recycle(message);
 }

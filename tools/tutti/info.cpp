@@ -13,6 +13,7 @@
 #include <string>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "commands.hpp"
 #include "drop_in.hpp"
 #include "host/board.hpp"
@@ -65,6 +66,7 @@ int print() {
   const transport::Transport& transport = engine.transport();
   row("transport", fmt::format("{}, messages up to {} bytes leave without their receiver", transport.name(),
                                transport.capabilities().eager));
+  row("copies", base::how_copied());
   row("single copy", fmt::format("{}: {}", runtime.place().single_copy ? "on" : "off", transport.capabilities().why));
   const tune::Source& table = runtime.place().source;
   row("algorithms", fmt::format("table {}: {}", table.name, table.why));

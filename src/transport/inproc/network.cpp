@@ -2,11 +2,11 @@
 #include "transport/inproc/network.hpp"
 
 #include <atomic>
-#include <cstring>
 #include <mutex>
 #include <utility>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "base/hash.hpp"
 #include "transport/matching.hpp"
 #include "transport/names.hpp"
@@ -251,7 +251,7 @@ void Port::complete(Transfer& receive, Message& message) {
     const std::byte* from = message.announced
                                 ? reinterpret_cast<const std::byte*>(static_cast<std::uintptr_t>(message.address))
                                 : message.bytes.data();
-    if (message.size != 0) std::memcpy(receive.data, from, message.size);
+    if (message.size != 0) base::copy(receive.data, from, message.size);
     receive.state = State::done;
   }
   discard(message);

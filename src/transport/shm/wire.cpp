@@ -4,6 +4,8 @@
 #include <algorithm>
 #include <cstring>
 
+#include "base/copy.hpp"
+
 namespace tutti::transport::shm {
 
 namespace {
@@ -48,15 +50,15 @@ Parsed parse(RingBytes ring, std::uint64_t read, std::uint64_t written, Record& 
 void copy_out(RingBytes ring, std::uint64_t from, std::span<std::byte> to) {
   const std::size_t at = from % ring_bytes;
   const std::size_t first = std::min(to.size(), ring_bytes - at);
-  if (first != 0) std::memcpy(to.data(), ring.data() + at, first);
-  if (first != to.size()) std::memcpy(to.data() + first, ring.data(), to.size() - first);
+  if (first != 0) base::copy(to.data(), ring.data() + at, first);
+  if (first != to.size()) base::copy(to.data() + first, ring.data(), to.size() - first);
 }
 
 void copy_in(std::byte* ring, std::uint64_t to, std::span<const std::byte> from) {
   const std::size_t at = to % ring_bytes;
   const std::size_t first = std::min(from.size(), ring_bytes - at);
-  if (first != 0) std::memcpy(ring + at, from.data(), first);
-  if (first != from.size()) std::memcpy(ring, from.data() + first, from.size() - first);
+  if (first != 0) base::copy(ring + at, from.data(), first);
+  if (first != from.size()) base::copy(ring, from.data() + first, from.size() - first);
 }
 
 }  // namespace tutti::transport::shm

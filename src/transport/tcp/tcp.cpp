@@ -6,11 +6,11 @@
 #include <sys/ioctl.h>
 
 #include <algorithm>
-#include <cstring>
 #include <deque>
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/copy.hpp"
 #include "transport/rendezvous.hpp"
 #include "transport/tcp/door.hpp"
 #include "transport/tcp/events.hpp"
@@ -283,7 +283,7 @@ void Network::give(Transfer& transfer, std::uint64_t place) {
   if (transfer.peer == me_) {
     const Pull* const pull = rendezvous_.find(place);
     if (pull != nullptr && pull->transfer != nullptr && transfer.size > 0)
-      std::memcpy(pull->transfer->data, transfer.data, transfer.size);
+      base::copy(pull->transfer->data, transfer.data, transfer.size);
     transfer.state = State::done;
     return rendezvous_.finish(place);
   }
