@@ -137,6 +137,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
     for (Index i = static_cast<Index>(count); i-- > 0;)
       if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
   in_order = find_in_order();
+  if (how == nullptr && kernel != nullptr) join_copies();
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
@@ -199,6 +200,29 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
     largest_landing = std::max(largest_landing, ready.bytes);
   }
   return ready;
+}
+
+/// A copy into what the next step combines something with: that step reads the copy's source instead, which moves the
+/// data once less. Where that step has to wait for something else, only if it is much: little is better copied while
+/// one waits. Nothing else looks at the target meanwhile: that would race with one of the two.
+void Bound::join_copies() {
+  constexpr std::size_t much = 4096;
+  const auto plain_memory = [this](const plan::Slice& slice) {
+    return slice.buffer != plan::Buffer::exposed && !layouts.reach(slice.buffer, slice.buffer);
+  };
+  for (Index i = 0; i < plan.steps.size(); ++i) {
+    const plan::Step& copy = plan.steps[i];
+    if (copy.verb != Verb::copy || first_successor[i + 1] - first_successor[i] != 1) continue;
+    const Index j = successors[first_successor[i]];
+    const plan::Step& reduce = plan.steps[j];
+    const bool waits = plan.after(reduce).size() > 1 && instructions[i].bytes < much;
+    if (reduce.verb != Verb::reduce || reduce.any || reduce.target != copy.target || waits ||
+        !plain_memory(copy.source) || !plain_memory(copy.target) || !plain_memory(reduce.source))
+      continue;
+    instructions[j].other = instructions[i].source;
+    instructions[i].count = 0;
+    instructions[i].bytes = 0;
+  }
 }
 
 bool Bound::find_in_order() const {

@@ -60,6 +60,7 @@ struct Instruction {
   std::uint32_t message = 0;
   std::int32_t transfer = -1;  ///< Index of its message, or -1.
   Place source, target;
+  Place other{};            ///< reduce: what source is combined with, where that is not the target; else no buffer.
   Count count = 0;          ///< Elements that it moves, or that a cell must hold.
   std::size_t bytes = 0;    ///< The same in bytes.
   std::size_t landing = 0;  ///< recv_reduce: the message's place in scratch.
@@ -128,6 +129,7 @@ struct Bound {
   Areas find_areas(const Rows& rows) const;
   Instruction make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows);
   std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
+  void join_copies();
   std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
 };

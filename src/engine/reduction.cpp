@@ -94,7 +94,13 @@ TUTTI_INLINE T combine(T a, T b) {
     return bitwise<op>(a, b);
 }
 
-// A kind of element knows which operations it has and how to run one over n elements.
+// A kind of element knows which operations it has and how to run one over n elements: target = source op other, where
+// other may be the target. So no pass depends on the one before, which compilers have to be told.
+#ifdef __clang__
+#define TUTTI_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#else
+#define TUTTI_INDEPENDENT _Pragma("GCC ivdep")
+#endif
 
 template <class T>
 struct Plain {
@@ -103,10 +109,11 @@ struct Plain {
            (std::is_integral_v<T> && op >= Op::land && op <= Op::bxor);
   }
   template <Op op>
-  TUTTI_INLINE static void run(const std::byte* __restrict source, std::byte* __restrict target, Count n) {
+  TUTTI_INLINE static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
+    TUTTI_INDEPENDENT
     for (Count i = 0; i < n; ++i) {
       const auto byte = i * static_cast<Count>(sizeof(T));
-      store(target + byte, combine<op>(load<T>(source + byte), load<T>(target + byte)));
+      store(target + byte, combine<op>(load<T>(source + byte), load<T>(other + byte)));
     }
   }
 };
@@ -114,10 +121,10 @@ struct Plain {
 struct Boolean {
   static constexpr bool has(Op op) { return op >= Op::land && op <= Op::bxor; }
   template <Op op>
-  TUTTI_INLINE static void run(const std::byte* __restrict source, std::byte* __restrict target, Count n) {
+  TUTTI_INLINE static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
     // Any byte but 0 is true, so that the bitwise operations are the logical ones.
     constexpr Op same = op == Op::band ? Op::land : op == Op::bor ? Op::lor : op == Op::bxor ? Op::lxor : op;
-    Plain<std::uint8_t>::run<same>(source, target, n);
+    Plain<std::uint8_t>::run<same>(source, other, target, n);
   }
 };
 
@@ -125,15 +132,17 @@ template <class T>
 struct Complex {
   static constexpr bool has(Op op) { return op == Op::sum || op == Op::prod; }
   template <Op op>
-  TUTTI_INLINE static void run(const std::byte* __restrict source, std::byte* __restrict target, Count n) {
+  TUTTI_INLINE static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
     if constexpr (op == Op::sum) {
-      Plain<T>::template run<op>(source, target, 2 * n);
+      Plain<T>::template run<op>(source, other, target, 2 * n);
     } else {
       // The plain formula: std::complex repairs infinities element by element, which no vector unit can.
+      TUTTI_INDEPENDENT
       for (Count i = 0; i < n; ++i) {
-        const std::byte* from = source + i * static_cast<Count>(2 * sizeof(T));
-        std::byte* to = target + i * static_cast<Count>(2 * sizeof(T));
-        const T a = load<T>(from), b = load<T>(from + sizeof(T)), c = load<T>(to), d = load<T>(to + sizeof(T));
+        const Count byte = i * static_cast<Count>(2 * sizeof(T));
+        const std::byte *from = source + byte, *with = other + byte;
+        std::byte* to = target + byte;
+        const T a = load<T>(from), b = load<T>(from + sizeof(T)), c = load<T>(with), d = load<T>(with + sizeof(T));
         store(to, a * c - b * d);
         store(to + sizeof(T), a * d + b * c);
       }
@@ -158,12 +167,13 @@ struct Locating {
   }
 
   template <Op op>
-  TUTTI_INLINE static void run(const std::byte* __restrict source, std::byte* __restrict target, Count n) {
+  TUTTI_INLINE static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
+    TUTTI_INDEPENDENT
     for (Count i = 0; i < n; ++i) {
-      const std::byte* from = source + 16 * i;
+      const std::byte *from = source + 16 * i, *with = other + 16 * i;
       std::byte* to = target + 16 * i;
-      const auto word_a = load<std::uint64_t>(from), word_b = load<std::uint64_t>(to);
-      const auto index_a = load<std::int64_t>(from + 8), index_b = load<std::int64_t>(to + 8);
+      const auto word_a = load<std::uint64_t>(from), word_b = load<std::uint64_t>(with);
+      const auto index_a = load<std::int64_t>(from + 8), index_b = load<std::int64_t>(with + 8);
       const Key a = key(word_a), b = key(word_b);
       // Both of these are constants for integers.
       const bool nan_a = a != a, nan_b = b != b;
@@ -178,14 +188,16 @@ struct Locating {
 
 template <class Kind, Op op>
 struct Baseline {
-  static void run(const std::byte* source, std::byte* target, Count n) { Kind::template run<op>(source, target, n); }
+  static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
+    Kind::template run<op>(source, other, target, n);
+  }
 };
 
 #ifdef __x86_64__
 template <class Kind, Op op>
 struct Avx2 {
-  [[gnu::target("avx2")]] static void run(const std::byte* source, std::byte* target, Count n) {
-    Kind::template run<op>(source, target, n);
+  [[gnu::target("avx2")]] static void run(const std::byte* source, const std::byte* other, std::byte* target, Count n) {
+    Kind::template run<op>(source, other, target, n);
   }
 };
 #endif
@@ -302,7 +314,7 @@ void reduce(const Reduction& reduction, Type type, std::size_t element, const st
   const Kernel kernel = kernel_of(type, reduction.op);
   if (kernel == nullptr)
     throw Error(Cause::usage, "tutti: this reduction is not defined on this element type; pass a function of your own");
-  kernel(source, target, n);
+  kernel(source, target, target, n);
 }
 
 }  // namespace tutti::engine

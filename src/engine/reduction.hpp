@@ -19,8 +19,9 @@ std::size_t size_of(Type type);
 ///   band, bor, bxor        integers, bool
 ///   minloc, maxloc         located types
 bool supports(Type type, Op op);
-/// target[i] = source[i] op target[i], for a built-in operation; null when the type has none.
-using Kernel = void (*)(const std::byte* source, std::byte* target, Count n);
+/// target[i] = source[i] op other[i], for a built-in operation; null when the type has none. `other` is the target, or
+/// overlaps it nowhere.
+using Kernel = void (*)(const std::byte* source, const std::byte* other, std::byte* target, Count n);
 Kernel kernel_of(Type type, Op op);
 
 /// Combines n elements of source into target. The two must not overlap and need no alignment.

@@ -115,7 +115,9 @@ bool Operation::combine(Index index) {
   if (step.count == 0) return true;
   std::byte* const to = address(step.target);
   const std::byte* const from = address(step.source);
-  if (step.verb == Verb::reduce)
+  if (step.other.buffer != Buffer::none)
+    bound_->kernel(from, address(step.other), to, step.count);
+  else if (step.verb == Verb::reduce)
     reduce_into(step, 0, to, from, step.count);
   else if (step.bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
@@ -126,7 +128,7 @@ bool Operation::combine(Index index) {
 
 void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source,
                             Count count) {
-  if (bound_->kernel != nullptr) return bound_->kernel(source, target, count);
+  if (bound_->kernel != nullptr) return bound_->kernel(source, target, target, count);
   if (bound_->exact)
     return bound_->exact->reduce(static_cast<std::size_t>(&step - bound_->instructions.data()), done, source, target,
                                  static_cast<std::size_t>(count) * bound_->element, scratch_.data());
@@ -148,7 +150,9 @@ bool Operation::combine_pieces(Index index) {
     const Place source = step.source.from(done);
     if (exposed && !fetch(source, {copies ? to : channel_.fetched(bytes), bytes})) return false;
     const std::byte* from = exposed ? channel_.fetched(0) : address(source);
-    if (!copies) {
+    if (step.other.buffer != Buffer::none) {
+      bound_->kernel(from, address(step.other.from(done)), to, static_cast<Count>(bytes / element));
+    } else if (!copies) {
       reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
     } else if (!exposed) {
       base::copy(to, from, bytes);
