@@ -19,6 +19,13 @@ inline void copy(std::byte* to, const std::byte* from, std::size_t bytes) {
   bytes < large_copy ? void(std::memcpy(to, from, bytes)) : copy_large(to, from, bytes);
 }
 
+/// The same past the caches. What is too much for them would only drive other data out, and each line be fetched before
+/// it is written over.
+void copy_streaming(std::byte* to, const std::byte* from, std::size_t bytes);
+
+/// Bytes of the largest cache, as the cores that share it see it; 32 MiB where the system does not say.
+std::size_t largest_cache();
+
 /// How large copies are made on this processor, and why: for `tutti info`.
 std::string how_copied();
 

@@ -186,6 +186,12 @@ struct Pieces {
 /// Everybody but the root writes them, and the root collects them meanwhile.
 void gather(Writer& b, const Shape& shape, Order& order, const Pieces& pieces);
 
+/// The two sides of a block on its way to the root in one copy, most of it moved by its owner and a share by the root;
+/// both take cells 0 and 1. The owner, into what the root has opened, from element `place` on.
+void hand_over(Writer& b, const Shape& shape, Slice block, Slice opened, Count place);
+/// The root, which has opened `home` and perhaps more.
+void fetch_share(Writer& b, const Shape& shape, Rank from, Slice home);
+
 /// Whether the blocks of two ranks, `count` elements at most, go through large cells piece by piece: where a segment
 /// was asked for, which says that copying twice, by two cores, is faster than reading from memory.
 inline bool in_pieces(const Shape& shape, Count count) {

@@ -90,6 +90,7 @@ class Composition::Embedding {
       case Verb::copy:
         return b.copy(source, target);
       case Verb::publish:
+        if (step.open) refuse("a stage lets others write its memory; take another algorithm for it");
         return b.publish(cell_ + step.cell, source);
       case Verb::await:
         return b.await(step.peer == plan::everyone ? step.peer : rank(step.peer), cell_ + step.cell, step.source.count);

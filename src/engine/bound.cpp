@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
 
@@ -120,6 +121,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
     any = any || step.any;
     for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
+    opens = opens || step.open;
     instructions.push_back(make_ready(step, in_areas, rows));
     if (step.verb == Verb::publish) next_cells = std::clamp(step.cell + 1, next_cells, most_cells_fetched);
   }
@@ -138,6 +140,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
       if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
   in_order = find_in_order();
   if (how == nullptr && kernel != nullptr) join_copies();
+  find_streams(near.empty() ? plan.size : static_cast<Rank>(near.size()));
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
@@ -191,7 +194,7 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
                     .count = has_target ? step.target.count : step.source.count};
   ready.bytes = static_cast<std::size_t>(ready.count) * element;
   ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed &&
-                  !layouts.reach(step.source.buffer, step.target.buffer);
+                  step.target.buffer != plan::Buffer::exposed && !layouts.reach(step.source.buffer, step.target.buffer);
   if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce)
     ready.transfer = transfers++;
   if (step.verb == Verb::recv_reduce) {
@@ -223,6 +226,22 @@ void Bound::join_copies() {
     instructions[i].count = 0;
     instructions[i].bytes = 0;
   }
+}
+
+/// Little of what a call brings to the user is read before it is all there. Too much is half of what the areas of all
+/// ranks leave of the cache: the other half is for what they give.
+void Bound::find_streams(Rank ranks) {
+  const std::size_t cache = base::largest_cache();
+  const std::size_t taken =
+      static_cast<std::size_t>(ranks) * static_cast<std::size_t>(host::slots(ranks)) * host::slot_stride;
+  const std::size_t much = std::max(cache / 8, (cache - std::min(cache, taken)) / 2);
+  const auto brings = [](const Instruction& step) {
+    return step.verb == Verb::copy && step.target.buffer == plan::Buffer::output && step.bytes >= base::large_copy;
+  };
+  std::size_t all = 0;
+  for (const Instruction& step : instructions) all += brings(step) ? step.bytes : 0;
+  if (all < much) return;
+  for (Instruction& step : instructions) step.streams = brings(step);
 }
 
 bool Bound::find_in_order() const {

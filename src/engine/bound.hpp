@@ -54,7 +54,8 @@ struct Instruction {
   plan::Verb verb = plan::Verb::copy;
   plan::Side side = plan::Side::left;
   bool any = false;
-  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
+  bool at_once = false;   ///< copy, reduce: one piece, from memory that this process can address.
+  bool streams = false;  ///< copy: past the caches, which all that the plan brings would overflow.
   Rank peer = -1;        ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;
   std::uint32_t message = 0;
@@ -99,7 +100,8 @@ struct Bound {
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
   std::size_t largest_landing = 0;
-  bool exposes = false;  ///< Others may read this rank's memory while it runs.
+  bool exposes = false;  ///< Others may read this rank's memory while it runs,
+  bool opens = false;    ///< or write it.
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
   /// it does not come after anyway. Such plans need no counting of edges.
   bool in_order = false;
@@ -130,6 +132,7 @@ struct Bound {
   Instruction make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows);
   std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
   void join_copies();
+  void find_streams(Rank ranks);
   std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
 };

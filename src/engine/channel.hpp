@@ -164,6 +164,13 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::byte* fetched(std::size_t bytes);
   /// Of the member in that row.
   bool read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to);
+  /// To the member in that row, which has opened its memory.
+  bool write_exposed(Operation& operation, Rank row, std::uint64_t to, std::span<const std::byte> from);
+  /// Does that work on the memory of the member in that row unless the group is broken; whether it did.
+  template <class Work>
+  bool while_whole(Rank row, Work work);
+  /// Whether the system let this rank touch another's memory; if not, the group is broken.
+  bool allowed(Operation& operation, Rank row, const char* verb, int refused);
 
   void inspect_locked();
   void look_at_alarm();
@@ -203,7 +210,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::string called(Rank member, std::uint64_t sequence) const;
   std::string called_here(std::uint64_t sequence) const;
   std::string call_text(std::uint64_t call, Count count, std::int32_t algorithm, const base::Label& label) const;
-  void fence_readers();
+  void fence_others(bool open);
 
   std::unique_ptr<trace::Track> make_track(trace::Recorder& recorder) const;  // recording.cpp
 

@@ -8,11 +8,9 @@
 #include <string>
 #include <utility>
 
-#include "base/copy.hpp"
 #include "base/names.hpp"
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
-#include "transport/shm/copy.hpp"
 
 namespace tutti::engine {
 
@@ -379,8 +377,8 @@ void Channel::tell_members(const Notice& found) {
   if (board_) {
     host::BoardHeader& header = board_.header();
     std::uint32_t seen = intact;
-    // Sequentially consistent: a reader in read_exposed announces itself, then looks here; this side breaks, then looks
-    // for readers (fence_readers). One of the two sees the other.
+    // Sequentially consistent: who touches exposed memory announces himself, then looks here (while_whole); this side
+    // breaks, then looks for him (fence_others). One of the two sees the other.
     if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
       header.cause.store(static_cast<std::uint32_t>(found.cause), std::memory_order_relaxed);
       header.who.store(who, std::memory_order_relaxed);
@@ -413,52 +411,16 @@ void Channel::break_with(std::shared_ptr<const Error> error, const Notice& found
   record();
   broken_ = std::move(error);
   tell_members(found);
-  bool exposed = false;
+  bool exposed = false, open = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     exposed = exposed || (!operation->finished() && operation->bound().exposes);
+    open = open || (!operation->finished() && operation->bound().opens);
     operation->withdraw();
   }
-  if (exposed) fence_readers();
+  if (exposed) fence_others(open);
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->fail(broken_);
   const std::lock_guard lock(engine_.transport_lock());
   engine_.transport().forget(who_.context);
-}
-
-void Channel::fence_readers() {
-  // Other processes only ever read this one's memory, and drop what they read when the group is broken: no fence
-  // needed. Inside one address space a reader could touch memory that its owner has freed: wait until nobody is inside.
-  if (!engine_.setup().direct) return;
-  for (Rank other = 0; other < board_.size(); ++other) {
-    if (other == row()) continue;
-    while (board_.member(other).reading.load(std::memory_order_seq_cst) == row())
-      sched_yield();  // partner: read_exposed
-  }
-}
-
-bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to) {
-  const Rank owner = near_[static_cast<std::size_t>(row)], place = place_of(owner);
-  const std::int32_t pid = engine_.segment().process(place).pid;
-  if (engine_.setup().direct) {
-    std::atomic<std::int32_t>& reading = board_.member(this->row()).reading;
-    reading.store(row, std::memory_order_seq_cst);  // partner: break_with and fence_readers
-    const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == intact;
-    if (whole) base::copy(to.data(), reinterpret_cast<const std::byte*>(from), to.size());
-    reading.store(-1, std::memory_order_seq_cst);
-    return whole;  // broken: the next look at the alarm ends the operation
-  }
-  const int refused = transport::shm::read_memory(pid, from, to);
-  if (refused == 0) return true;
-  // A process loses its memory a moment before its lock.
-  if (refused == ESRCH) engine_.segment().declare_dead(place);
-  engine_.segment().probe(place);
-  look_at_alarm();
-  if (broken_) return false;
-  break_with(std::make_shared<const Error>(Cause::system,
-                                           describe(operation) + " cannot read the memory of " + number(owner) + ": " +
-                                               std::strerror(refused) + ". Set TUTTI_SINGLE_COPY=off to do without.",
-                                           owner),
-             owner, operation.sequence());
-  return false;
 }
 
 }  // namespace tutti::engine

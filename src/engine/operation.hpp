@@ -147,6 +147,8 @@ class Operation {
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
   void begin_exact(Count own);
   bool fetch(const Place& source, std::span<std::byte> to);
+  bool deliver(std::span<const std::byte> from, const Place& target);
+  std::uint64_t address_in_theirs(const Place& place, std::size_t bytes);
   std::byte* address(const Place& place) const;
   [[gnu::noinline]] std::byte* address_in_area(const Place& place) const;
   std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }

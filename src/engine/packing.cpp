@@ -32,7 +32,8 @@ struct Operation::Laid {
 bool Operation::combine_laid_out(Index index) {
   const Instruction& step = bound_->instructions[index];
   const std::size_t element = bound_->element;
-  const bool copies = step.verb == Verb::copy, exposed = step.source.buffer == Buffer::exposed;
+  const bool copies = step.verb == Verb::copy;
+  const bool exposed = step.source.buffer == Buffer::exposed || step.target.buffer == Buffer::exposed;
   const bool both =
       bound_->layouts.of(step.source.buffer) != nullptr && bound_->layouts.of(step.target.buffer) != nullptr;
   const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };
@@ -61,6 +62,10 @@ bool Operation::combine_piece(const Laid& piece, const Instruction& step) {
     layout::unpack(layout.form().node, bases_[static_cast<std::size_t>(place.buffer)], begin,
                    begin + static_cast<Count>(piece.bytes), stream);
   };
+  if (piece.to.buffer == Buffer::exposed) {
+    pack(*from, piece.from, channel_.fetched(piece.bytes));
+    return deliver({channel_.fetched(0), piece.bytes}, piece.to);
+  }
   if (step.verb == Verb::copy && from != nullptr && to == nullptr) {
     pack(*from, piece.from, address(piece.to));
     return true;

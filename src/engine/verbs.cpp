@@ -122,7 +122,7 @@ bool Operation::combine(Index index) {
   else if (step.bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
   else
-    base::copy(to, from, step.bytes);
+    (step.streams ? base::copy_streaming : base::copy)(to, from, step.bytes);
   return true;
 }
 
@@ -146,8 +146,14 @@ bool Operation::combine_pieces(Index index) {
   const std::size_t stop = std::min<std::size_t>(step.bytes, done + whole(Bound::piece_bytes));
   while (done < stop) {
     const std::size_t bytes = std::min(most, stop - done);
-    std::byte* to = address(step.target.from(done));
     const Place source = step.source.from(done);
+    if (step.target.buffer == Buffer::exposed) {
+      if (!deliver({address(source), bytes}, step.target.from(done))) return false;
+      done += bytes;
+      worked_ = true;
+      continue;
+    }
+    std::byte* to = address(step.target.from(done));
     if (exposed && !fetch(source, {copies ? to : channel_.fetched(bytes), bytes})) return false;
     const std::byte* from = exposed ? channel_.fetched(0) : address(source);
     if (step.other.buffer != Buffer::none) {
@@ -155,7 +161,7 @@ bool Operation::combine_pieces(Index index) {
     } else if (!copies) {
       reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
     } else if (!exposed) {
-      base::copy(to, from, bytes);
+      (step.streams ? base::copy_streaming : base::copy)(to, from, bytes);
     }
     done += bytes;
     worked_ = true;
@@ -164,14 +170,24 @@ bool Operation::combine_pieces(Index index) {
 }
 
 bool Operation::fetch(const Place& source, std::span<std::byte> to) {
-  const host::Cell& theirs = cell(source.owner, source.cell);
+  const std::uint64_t address = address_in_theirs(source, to.size());
+  return address != 0 && channel_.read_exposed(*this, source.owner, address, to);
+}
+
+bool Operation::deliver(std::span<const std::byte> from, const Place& target) {
+  const std::uint64_t address = address_in_theirs(target, from.size());
+  return address != 0 && channel_.write_exposed(*this, target.owner, address, from);
+}
+
+/// Where memory that another rank exposes lies in its process; 0, and the operation has failed, where it exposes less.
+std::uint64_t Operation::address_in_theirs(const Place& place, std::size_t bytes) {
+  const host::Cell& theirs = cell(place.owner, place.cell);
   // Written by another process: checked before use.
-  if (theirs.address == 0 || source.offset > theirs.length || to.size() > theirs.length - source.offset) {
-    channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(source.owner)], theirs.length,
-                             source.offset + to.size());
-    return false;
-  }
-  return channel_.read_exposed(*this, source.owner, theirs.address + source.offset, to);
+  if (theirs.address != 0 && place.offset <= theirs.length && bytes <= theirs.length - place.offset)
+    return theirs.address + place.offset;
+  channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(place.owner)], theirs.length,
+                           place.offset + bytes);
+  return 0;
 }
 
 bool Operation::run(Index index) {

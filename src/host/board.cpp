@@ -32,7 +32,7 @@ void Board::format(std::byte* memory, int size, std::uint64_t context, int users
   header.users.store(users, std::memory_order_relaxed);
   header.who.store(-1, std::memory_order_relaxed);
   header.whom.store(-1, std::memory_order_relaxed);
-  for (Rank i = 0; i < size; ++i) board.member(i).reading.store(-1, std::memory_order_relaxed);
+  for (Rank i = 0; i < size; ++i) board.member(i).touching.store(-1, std::memory_order_relaxed);
   std::byte* const identity = memory + BoardLayout(size).identity;
   std::ranges::copy(name.substr(0, line - 1), reinterpret_cast<char*>(identity));
   for (Rank i = 0; i < size; ++i) {

@@ -220,6 +220,11 @@ Handle Builder::publish(std::int32_t cell, Slice content) {
   return add({.verb = Verb::publish, .cell = cell, .source = content});
 }
 
+Handle Builder::open(std::int32_t cell, Slice content) {
+  require_slice(content, "content");
+  return add({.verb = Verb::publish, .open = true, .cell = cell, .source = content});
+}
+
 Handle Builder::await(Rank owner, std::int32_t cell, Count expected) {
   if (owner != everyone) require_peer(owner, plan_.rank, plan_.size);
   if (expected < 0) refuse("plan: await of " + std::to_string(expected) + " elements; expect 0 or more");

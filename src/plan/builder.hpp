@@ -64,6 +64,8 @@ class Builder {
   Handle reduce(Slice source, Slice target, Side side = Side::left);
   Handle copy(Slice source, Slice target);
   Handle publish(std::int32_t cell, Slice content);
+  /// Publishes memory that others write, as exposed: all of it.
+  Handle open(std::int32_t cell, Slice content);
   Handle await(Rank owner, std::int32_t cell, Count expected);
   Handle release(std::int32_t cell);
 

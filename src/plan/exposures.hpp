@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Memory that its owner exposes and others read: an order over all ranks must keep reads and writes apart.
+// Memory that its owner exposes and others read or write: an order over all ranks must keep apart what does not go
+// together.
 #pragma once
 
 #include <cstdint>
+#include <string>
 #include <vector>
 
 #include "plan/causality.hpp"
@@ -12,41 +14,41 @@
 
 namespace tutti::plan {
 
-/// Throws Refusal when an owner writes what it exposes while another rank may read it, or may finish, so that the
-/// memory goes back to the user, before a reader is done.
+/// Throws Refusal when an owner writes what it exposes while another rank may read it, touches what others may be
+/// writing, when two others may write the same, or when an owner may finish, so that the memory goes back to the user,
+/// before the others are done.
 class Exposures {
  public:
   void check(const Operation& operation, const Order& order, const Races& races, Causality& causality);
 
  private:
-  struct Read {
+  struct Access {
     Node node;
     Node publish;
+    Rank owner;
+    Buffer buffer;
     Count begin, end;  // in the owner's buffer
-    bool seen_by_owner;
+    bool writes;
+    bool seen_by_owner = false;  // of others' accesses
   };
-  struct Write {
-    Node node;
-    Node publish;
-    Count begin, end;
-  };
-  /// A read and a write of the same elements: one must come before the other.
+  /// Two accesses to the same elements, one of which writes: one must come before the other.
   struct Pair {
-    std::size_t read, write;
+    std::size_t theirs, other;
     bool ordered;
   };
   static constexpr std::size_t batch = 4096;
 
   void collect(const Races& races);
-  void collect_writes(Node publish, const Races& races);
+  void collect_theirs();
+  void collect_own(Node publish, const Races& races);
+  void pair_theirs_with_own();
+  void pair_writes();
   void look(const Causality& causality, std::size_t begin, std::size_t end);
-  Node watched(std::size_t index) const {
-    return index < reads_.size() ? reads_[index].node : writes_[index - reads_.size()].node;
-  }
+  void refuse_pair(const Pair& pair) const;
 
   const Operation* operation_ = nullptr;
-  std::vector<Read> reads_;
-  std::vector<Write> writes_;
+  std::vector<Access> accesses_;  // others', by what publishes the memory, then the owners'
+  std::size_t theirs_ = 0;        // so many are others'
   std::vector<Pair> pairs_;
 };
 

@@ -24,18 +24,25 @@ bool uses_cell(const Step& step, std::int32_t most) {
   return false;
 }
 
-bool reads_awaited(const Step& step, const Step& await) {
-  return (step.source.buffer == Buffer::shared || step.source.buffer == Buffer::exposed) &&
-         step.source.cell == await.cell && (await.peer == everyone || await.peer == step.source.owner);
+/// What of a cell a step uses: it reads it or the memory that it exposes, or writes memory that it opens. Or nothing.
+Slice used(const Step& step) {
+  if (step.source.buffer == Buffer::shared || step.source.buffer == Buffer::exposed) return step.source;
+  return step.target.buffer == Buffer::exposed ? step.target : Slice();
+}
+
+bool uses_awaited(const Step& step, const Step& await) {
+  const Slice slice = used(step);
+  return slice.buffer != Buffer::none && slice.cell == await.cell &&
+         (await.peer == everyone || await.peer == slice.owner);
 }
 
 /// The first step must come before the second one: they touch the same memory and one writes it, one awaits a cell that
-/// the other reads, or one releases a cell that the other uses.
+/// the other uses, or one releases a cell that the other uses.
 bool must_be_ordered(const Step& a, const Step& b) {
   if (overlap(a.target, b.target) || overlap(a.target, b.source) || overlap(a.source, b.target)) return true;
   if (a.verb == Verb::release) return b.verb == Verb::release || uses_cell(b, a.cell);
   if (b.verb == Verb::release) return uses_cell(a, b.cell);
-  return a.verb == Verb::await && reads_awaited(b, a) && b.verb != Verb::publish;
+  return a.verb == Verb::await && uses_awaited(b, a) && b.verb != Verb::publish;
 }
 
 /// Looks for reasons why a mutant is as good as the plans it was made from.
@@ -140,7 +147,7 @@ class Proof {
     return "it orders only steps that touch nothing in common";
   }
 
-  /// Every step that reads a cell which is awaited here comes after another await of that cell.
+  /// Every step that uses a cell which is awaited here comes after another await of that cell.
   std::string of_await(const Plan& plan, const Mutation& mutation) const {
     const Step& await = plan.steps[mutation.step];
     const Reach before = reach(plans_, plan.rank);
@@ -152,13 +159,11 @@ class Proof {
       return false;
     };
     for (Index reader = 0; reader < plan.steps.size(); ++reader) {
-      const Slice& source = plan.steps[reader].source;
-      if ((source.buffer != Buffer::shared && source.buffer != Buffer::exposed) || source.cell != await.cell ||
-          source.owner == plan.rank || (await.peer != everyone && await.peer != source.owner))
-        continue;
-      if (!awaited_otherwise(reader, source.owner)) return "";
+      const Slice slice = used(plan.steps[reader]);
+      if (!uses_awaited(plan.steps[reader], await) || slice.owner == plan.rank) continue;
+      if (!awaited_otherwise(reader, slice.owner)) return "";
     }
-    return "no step reads the cell after this await alone";
+    return "no step uses the cell after this await alone";
   }
 
   /// The cell awaited instead is published after all that the other's publishing comes after.
@@ -183,8 +188,7 @@ class Proof {
   bool read(Rank owner, std::int32_t cell) const {
     for (const Plan& plan : plans_)
       for (const Step& step : plan.steps)
-        if ((step.source.buffer == Buffer::shared || step.source.buffer == Buffer::exposed) && plan.rank != owner &&
-            step.source.owner == owner && step.source.cell == cell)
+        if (const Slice slice = used(step); plan.rank != owner && slice.owner == owner && slice.cell == cell)
           return true;
     return false;
   }

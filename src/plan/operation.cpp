@@ -191,7 +191,8 @@ void Operation::match_cells() {
             if (owner != rank) require_published(node, owner);
       }
       for (const Slice* slice : {&step.source, &step.target})
-        if (slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed) require_readable(node, *slice);
+        if (slice->buffer == Buffer::shared || slice->buffer == Buffer::exposed)
+          require_reachable(node, *slice, slice == &step.target);
     }
     release_first_.push_back(releases_.size());
   }
@@ -206,7 +207,7 @@ void Operation::require_published(Node node, Rank owner) const {
                      " publishes " + std::to_string(step(publish).source.count));
 }
 
-void Operation::require_readable(Node node, const Slice& slice) const {
+void Operation::require_reachable(Node node, const Slice& slice, bool writes) const {
   const Node publish = publisher(slice.owner, slice.cell);
   if (publish == nothing)
     refuse(node,
@@ -217,9 +218,12 @@ void Operation::require_readable(Node node, const Slice& slice) const {
     refuse(node, exposes ? "the cell exposes memory and holds no data; read it as exposed"
                          : "the cell holds data and exposes no memory; read it as shared");
   if (slice.owner == rank_of(node)) return;
+  if (exposes && writes != step(publish).open)
+    refuse(node, writes ? "it writes memory that " + name(publish) + " lets others read alone"
+                        : "it reads memory that " + name(publish) + " lets others write alone");
   const Count begin = exposes ? 0 : content.offset;
   if (slice.offset < begin || slice.offset + slice.count > begin + content.count)
-    refuse(node, "it reads beyond what " + name(publish) + " makes visible");
+    refuse(node, std::string(writes ? "it writes" : "it reads") + " beyond what " + name(publish) + " makes visible");
 }
 
 Node Operation::release_of(Rank rank, std::int32_t cell) const {

@@ -115,7 +115,7 @@ class Operation {
   void collect_messages();
   void match_cells();
   void require_published(Node node, Rank owner) const;
-  void require_readable(Node node, const Slice& slice) const;
+  void require_reachable(Node node, const Slice& slice, bool writes) const;
 
   std::span<const Plan> plans_;
   std::vector<Node> first_;

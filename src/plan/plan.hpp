@@ -11,7 +11,7 @@
 namespace tutti::plan {
 
 /// Where a slice lies. `shared` is a cell on the board (owner, cell); `exposed` is memory that its owner has
-/// published through a cell and that others read in one copy.
+/// published through a cell and that others read, or where it is open write, in one copy.
 enum class Buffer : std::uint8_t { none, input, output, scratch, shared, exposed };
 inline constexpr std::size_t buffer_kinds = 6;
 
@@ -35,7 +35,8 @@ struct Slice {
 ///   reduce       source combined into target
 ///   copy         source -> target
 ///   publish      makes my cell `cell` visible. source = what it holds: a range of my own shared cell,
-///                or a range of input, output or scratch that others may then read as `exposed`
+///                or a range of input, output or scratch that others may then read as `exposed`, or, where it is
+///                open, write: all of it, by copy alone
 ///   await        until peer's cell `cell` (peer = everyone: that of every other rank of my host) is visible;
 ///                source.count = the elements it must hold, the same for all
 ///   release      I have finished reading all cells up to and including `cell`, of every rank of my host
@@ -53,6 +54,7 @@ using Index = std::uint32_t;
 struct Step {
   Verb verb = Verb::copy;
   Side side = Side::left;
+  bool open = false;          ///< publish: what it exposes is there to be written by others, not read.
   bool any = false;           ///< Starts after the first of its predecessors (which cancels the others), not after all.
   Rank peer = -1;             ///< send, recv, recv_reduce: the other rank; await: whose cell, or `everyone`.
   std::uint32_t message = 0;  ///< send, recv, recv_reduce: message number, unique per ordered pair in this plan.

@@ -105,7 +105,7 @@ void Races::check_cells(Index index, const Step& step) const {
     check_cell(index, slice->owner, slice->cell);
     if (slice->owner != rank_) {
       if (!awaited(index, slice->owner, slice->cell))
-        refuse(index, "it reads cell " + std::to_string(slice->cell) + " of rank " + std::to_string(slice->owner) +
+        refuse(index, "it uses cell " + std::to_string(slice->cell) + " of rank " + std::to_string(slice->owner) +
                           ", but no await of that cell comes before it");
     } else if (slice == &step.target) {
       const Index publish = operation_->index_of(operation_->publisher(rank_, slice->cell));

@@ -27,7 +27,13 @@ struct Range {
   Slice in_scratch(Count from, Count to) const { return {Buffer::scratch, -1, -1, scratch + from - begin, to - from}; }
 };
 
-bool sends(Verb verb) { return verb == Verb::send || verb == Verb::publish; }
+bool sends(const Step& step) { return step.verb == Verb::send || (step.verb == Verb::publish && !step.open); }
+
+/// Somebody else's bytes come to it.
+bool arrives(const Step& step) { return receives(step.verb) || step.open; }
+
+/// What a step writes: its target, or what it opens to others.
+const Slice& written(const Step& step) { return step.open ? step.source : step.target; }
 
 class Stager {
  public:
@@ -68,8 +74,8 @@ class Stager {
   void find_ranges() {
     for (const Step& step : from_.steps) {
       const bool reduces = step.verb == Verb::reduce || step.verb == Verb::recv_reduce;
-      add_range(step.source, sends(step.verb), true);
-      add_range(step.target, receives(step.verb), reduces);
+      if (!step.open) add_range(step.source, sends(step), true);
+      add_range(written(step), arrives(step), reduces);
     }
     std::ranges::sort(ranges_, [](const Range& a, const Range& b) {
       return std::pair(a.buffer, a.begin) < std::pair(b.buffer, b.begin);
@@ -166,8 +172,15 @@ class Stager {
   /// What the plan wrote in a range goes home, each part when all its writers are done.
   void copy_out(const Range& range) {
     std::vector<std::pair<Slice, Index>> writes;
-    for (Index i = 0; i < from_.steps.size(); ++i)
-      if (range.covers(from_.steps[i].target)) writes.emplace_back(from_.steps[i].target, done_by(i));
+    for (Index i = 0; i < from_.steps.size(); ++i) {
+      const Slice& target = written(from_.steps[i]);
+      if (!range.covers(target)) continue;
+      writes.emplace_back(target, done_by(i));
+      // Others have written what it opens when they say so, which may be any word from another rank.
+      for (Index j = 0; from_.steps[i].open && j < from_.steps.size(); ++j)
+        if (receives(from_.steps[j].verb) || from_.steps[j].verb == Verb::await)
+          writes.emplace_back(target, done_by(j));
+    }
     std::ranges::sort(writes, {}, [](const auto& write) { return write.first.offset; });
     for (std::size_t i = 0; i < writes.size();) {
       const Count begin = writes[i].first.offset;
@@ -214,7 +227,7 @@ Count reach(const Plan& plan, Buffer buffer) {
 
 bool writes(const Plan& plan, Buffer buffer) {
   return std::ranges::any_of(
-      plan.steps, [buffer](const Step& step) { return step.target.buffer == buffer && step.target.count > 0; });
+      plan.steps, [buffer](const Step& step) { return written(step).buffer == buffer && written(step).count > 0; });
 }
 
 }  // namespace tutti::plan

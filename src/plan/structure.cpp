@@ -84,12 +84,12 @@ class Structure {
       case Verb::recv:
       case Verb::recv_reduce:
         require_peer(step.peer);
-        require_target(step.target);
+        require_target(step.target, false);
         return;
       case Verb::reduce:
       case Verb::copy:
         require_source(step.source, true);
-        require_target(step.target);
+        require_target(step.target, step.verb == Verb::copy && step.source.buffer != Buffer::exposed);
         require_distinct(step.source, step.target);
         return;
       case Verb::publish:
@@ -150,10 +150,12 @@ class Structure {
     if (slice.owner == plan_.rank) refuse("it reads its own memory as exposed");
   }
 
-  void require_target(const Slice& slice) const {
+  void require_target(const Slice& slice, bool may_be_exposed) const {
     require_slice(slice);
     if (slice.buffer == Buffer::input) refuse("it writes input, which is never written");
-    if (slice.buffer == Buffer::exposed) refuse("it writes exposed memory, which only its owner writes");
+    if (slice.buffer == Buffer::exposed && !may_be_exposed)
+      refuse("exposed memory is written by copies of this rank's own memory alone");
+    if (slice.buffer == Buffer::exposed && slice.owner == plan_.rank) refuse("it writes its own memory as exposed");
     if (slice.buffer == Buffer::shared && slice.owner != plan_.rank)
       refuse("it writes a cell of rank " + std::to_string(slice.owner) + ", which only its owner writes");
     if (slice.buffer == Buffer::output && promise_ != nullptr && slice.count > 0) require_writable(slice);
@@ -177,6 +179,10 @@ class Structure {
   void require_published(const Step& step) const {
     require_slice(step.source);
     if (step.source.buffer == Buffer::exposed) refuse("it publishes memory that another rank exposes");
+    if (step.open && step.source.buffer != Buffer::output && step.source.buffer != Buffer::scratch)
+      refuse("it opens what others must not write: output and scratch can be open");
+    if (step.open && step.source.buffer == Buffer::output && promise_ != nullptr && step.source.count > 0)
+      require_writable(step.source);
     if (step.source.buffer == Buffer::shared && (step.source.owner != plan_.rank || step.source.cell != step.cell))
       refuse("it publishes a range of another cell as its cell " + std::to_string(step.cell));
   }

@@ -51,6 +51,7 @@ std::string title(const Step& step) {
     case Verb::recv_reduce:
       return text + " from " + std::to_string(step.peer);
     case Verb::publish:
+      return text + (step.open ? " open" : "") + " cell " + std::to_string(step.cell);
     case Verb::release:
       return text + " cell " + std::to_string(step.cell);
     case Verb::await:

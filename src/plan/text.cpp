@@ -72,6 +72,7 @@ void append(std::string& text, const Step& step) {
       append(text, step.cell);
       text += ' ';
       append(text, step.source);
+      if (step.open) text += " open";
       break;
     case Verb::await:
       if (step.peer == everyone)
@@ -257,6 +258,7 @@ class Parser {
       case Verb::publish:
         step.cell = cell(line);
         step.source = slice(line);
+        step.open = line.take("open");
         break;
       case Verb::await:
         step.peer = line.take("all") ? everyone : peer(line);

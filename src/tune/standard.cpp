@@ -233,7 +233,8 @@ allreduce            16K  16 board_large
 allreduce            2M   16 board_pipeline
 gather               96   16 board
 gather               -    16 board_pipeline
-gatherv              -     8 board:segment=65536
+gatherv              -     2 board:segment=65536
+gatherv              -     8 single_copy_shared:segment=65536
 scatter              96   16 board
 scatter              -     4 board_pipeline
 scatter              2M   16 board_pipeline

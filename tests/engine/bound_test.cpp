@@ -7,6 +7,7 @@
 #include <span>
 #include <vector>
 
+#include "base/copy.hpp"
 #include "plan/builder.hpp"
 
 namespace tutti::engine {
@@ -51,6 +52,48 @@ TEST(Bound, BeginsReceivesFirstAfterAStep) {
   ASSERT_EQ(next.size(), 2u);
   EXPECT_EQ(bound.plan.steps[next[0]].verb, Verb::recv);
   EXPECT_EQ(bound.plan.steps[next[1]].verb, Verb::send);
+}
+
+/// A copy of `count` bytes into what rank 1's are combined with, with an await between if they have to be waited for.
+Bound combining(Count count, bool waits, Op op = Op::sum) {
+  plan::Builder b(0, 2);
+  b.use(plan::Ring::large, 1);
+  const plan::Handle seen = b.await(1, 0, count);
+  plan::Handle copied = b.copy(plan::Builder::input(0, count), plan::Builder::output(0, count));
+  if (!waits) copied.after(seen);
+  const plan::Handle reduced =
+      b.reduce(plan::Builder::shared(1, 0, 0, count), plan::Builder::output(0, count)).after(copied);
+  if (waits) reduced.after(seen);
+  Description says = of_bytes();
+  says.type = Type::uint8;
+  says.op = op;
+  return Bound(b.build(), says);
+}
+
+TEST(Bound, JoinsACopyWithTheReductionBehindIt) {
+  const Bound joined = combining(100, false);
+  EXPECT_EQ(joined.instructions[1].bytes, 0u);
+  EXPECT_EQ(joined.instructions[2].other.buffer, plan::Buffer::input);
+}
+
+TEST(Bound, CopiesLittleWhileItWaits) {
+  const Bound apart = combining(100, true), joined = combining(10'000, true);
+  EXPECT_EQ(apart.instructions[1].bytes, 100u);
+  EXPECT_EQ(apart.instructions[2].other.buffer, plan::Buffer::none);
+  EXPECT_EQ(joined.instructions[1].bytes, 0u);
+}
+
+TEST(Bound, LeavesCopiesToUsersReductions) { EXPECT_EQ(combining(100, false, Op::user).instructions[1].bytes, 100u); }
+
+TEST(Bound, BringsTooMuchPastTheCaches) {
+  const auto streams = [](std::size_t bytes) {
+    plan::Builder b(0, 2);
+    const auto count = static_cast<Count>(bytes);
+    b.copy(plan::Builder::input(0, count), plan::Builder::output(0, count));
+    return Bound(b.build(), of_bytes()).instructions[0].streams;
+  };
+  EXPECT_FALSE(streams(1 << 20));
+  EXPECT_TRUE(streams(base::largest_cache()));
 }
 
 }  // namespace

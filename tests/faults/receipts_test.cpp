@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Gatherv's large blocks: the root copies them from their senders' memory and tells each of them when it has done so.
-// The root is late, a sender writes its buffer anew at once, one means another count, somebody dies meanwhile.
+// Gatherv's large blocks: the root copies them from their senders' memory, or they write most of them into its, and it
+// tells each of them when it has done so. The root is late, a sender writes its buffer anew at once, one means another
+// count, somebody dies meanwhile.
 #include <gtest/gtest.h>
 #include <unistd.h>
 
@@ -38,14 +39,14 @@ Count count_of(int call, Rank rank) {
 
 /// What is wrong, or an empty text. `pause`: of the root, before each call.
 template <class Pause>
-std::string gather_again_and_again(const Group& world, int calls, Pause pause) {
+std::string gather_again_and_again(const Group& world, const char* algorithm, int calls, Pause pause) {
   for (int call = 0; call < calls; ++call) {
     const Rank root = call % world.size();
     std::vector<Count> counts;
     for (Rank rank = 0; rank < world.size(); ++rank) counts.push_back(count_of(call, rank));
     std::vector<std::uint32_t> mine(static_cast<std::size_t>(count_of(call, world.rank())), value(call, world.rank()));
     if (world.rank() != root) {
-      world.gatherv(mine, std::vector<std::uint32_t>(), {}, {}, root, {.algorithm = "board"});
+      world.gatherv(mine, std::vector<std::uint32_t>(), {}, {}, root, {.algorithm = algorithm});
       std::ranges::fill(mine, 0xdeadu);  // and the memory is given back
       continue;
     }
@@ -53,7 +54,7 @@ std::string gather_again_and_again(const Group& world, int calls, Pause pause) {
     Count total = 0;
     for (const Count count : counts) total += count;
     std::vector<std::uint32_t> all(static_cast<std::size_t>(total));
-    world.gatherv(mine, all, counts, {}, root, {.algorithm = "board"});
+    world.gatherv(mine, all, counts, {}, root, {.algorithm = algorithm});
     auto at = all.begin();
     for (Rank rank = 0; rank < world.size(); ++rank) {
       const auto end = at + counts[static_cast<std::size_t>(rank)];
@@ -65,12 +66,14 @@ std::string gather_again_and_again(const Group& world, int calls, Pause pause) {
   return "";
 }
 
-TEST(Receipts, TheRootIsLateAndSendersWriteAtOnce) {
+class Receipts : public testing::TestWithParam<const char*> {};
+
+TEST_P(Receipts, TheRootIsLateAndSendersWriteAtOnce) {
   for (const Rank size : {2, 3, 5}) {
     SCOPED_TRACE(std::to_string(size) + " ranks");
-    Job job(size, {}, [](Seat& seat) {
+    Job job(size, {}, [algorithm = GetParam()](Seat& seat) {
       const Group world = seat.world();
-      const std::string wrong = gather_again_and_again(world, 30, [] { usleep(3000); });
+      const std::string wrong = gather_again_and_again(world, algorithm, 30, [] { usleep(3000); });
       seat.say(wrong.empty() ? "right" : wrong);
     });
     for (Rank rank = 0; rank < size; ++rank) {
@@ -80,17 +83,18 @@ TEST(Receipts, TheRootIsLateAndSendersWriteAtOnce) {
   }
 }
 
-TEST(Receipts, UnderEveryInterleaving) {
+TEST_P(Receipts, UnderEveryInterleaving) {
   for (const Rank size : {2, 3, 4, 7})
     for (const std::uint64_t seed : {1, 2, 3, 4, 5, 6}) {
       SCOPED_TRACE(std::to_string(size) + " ranks, seed " + std::to_string(seed));
-      tutti::job::run_inproc(size, {.fibers = true, .seed = seed},
-                             [](const Group& world) { EXPECT_EQ(gather_again_and_again(world, 15, [] {}), ""); });
+      tutti::job::run_inproc(size, {.fibers = true, .seed = seed}, [algorithm = GetParam()](const Group& world) {
+        EXPECT_EQ(gather_again_and_again(world, algorithm, 15, [] {}), "");
+      });
     }
 }
 
 /// Rank 1 gives `given` elements where the root expects `expected`.
-void mistake(Rank size, Count given, Count expected, std::uint64_t seed) {
+void mistake(const char* algorithm, Rank size, Count given, Count expected, std::uint64_t seed) {
   SCOPED_TRACE(std::to_string(size) + " ranks, " + std::to_string(given) + " for " + std::to_string(expected) +
                ", seed " + std::to_string(seed));
   std::vector<std::string> said(static_cast<std::size_t>(size));
@@ -102,9 +106,9 @@ void mistake(Rank size, Count given, Count expected, std::uint64_t seed) {
     std::vector<std::uint32_t> all(rank == 0 ? static_cast<std::size_t>((size - 1) * large + expected) + 1 : 0, 7u);
     try {
       if (rank == 0)
-        world.gatherv(mine, std::span(all).first(all.size() - 1), counts, {}, 0, {.algorithm = "board"});
+        world.gatherv(mine, std::span(all).first(all.size() - 1), counts, {}, 0, {.algorithm = algorithm});
       else
-        world.gatherv(mine, all, {}, {}, 0, {.algorithm = "board"});
+        world.gatherv(mine, all, {}, {}, 0, {.algorithm = algorithm});
       world.barrier();
     } catch (const Mismatch& error) {
       said[static_cast<std::size_t>(rank)] = error.what();
@@ -119,20 +123,20 @@ void mistake(Rank size, Count given, Count expected, std::uint64_t seed) {
   EXPECT_NE(said[0].find("gives " + std::to_string(given) + " elements"), std::string::npos) << said[0];
 }
 
-TEST(Receipts, AWrongCountIsAMismatch) {
+TEST_P(Receipts, AWrongCountIsAMismatch) {
   for (const Rank size : {2, 3, 5})
     for (const std::uint64_t seed : {0, 1, 2}) {
-      mistake(size, large, large + 1, seed);
-      mistake(size, large + 1, large, seed);
-      mistake(size, small, large, seed);
-      mistake(size, large, small, seed);
+      mistake(GetParam(), size, large, large + 1, seed);
+      mistake(GetParam(), size, large + 1, large, seed);
+      mistake(GetParam(), size, small, large, seed);
+      mistake(GetParam(), size, large, small, seed);
     }
 }
 
 /// `victim` is killed in its third call, the root when all others wait for its receipts, or a sender before it.
-void strike(Rank victim) {
+void strike(const char* algorithm, Rank victim) {
   constexpr Rank size = 4, root = 0;
-  Job job(size, {}, [victim](Seat& seat) {
+  Job job(size, {}, [=](Seat& seat) {
     const Group world = seat.world();
     const std::vector<std::uint32_t> mine(static_cast<std::size_t>(large), value(1, seat.rank()));
     std::vector<std::uint32_t> all(seat.rank() == root ? static_cast<std::size_t>(size * large) : 0);
@@ -144,11 +148,12 @@ void strike(Rank victim) {
         if (call == 2 && seat.rank() == victim) {
           // A sender has exposed its block, and is killed while it waits for the receipt.
           tutti::Request request;
-          if (victim != root) request = world.igatherv(mine, all, {}, {}, root, {.algorithm = "board"});
+          if (victim != root) request = world.igatherv(mine, all, {}, {}, root, {.algorithm = algorithm});
           seat.await_all_ready();
           seat.strike_self(SIGKILL);
         }
-        world.gatherv(mine, all, seat.rank() == root ? counts : std::vector<Count>(), {}, root, {.algorithm = "board"});
+        world.gatherv(mine, all, seat.rank() == root ? counts : std::vector<Count>(), {}, root,
+                      {.algorithm = algorithm});
       }
       world.barrier();
       seat.say("noticed nothing");
@@ -164,7 +169,55 @@ void strike(Rank victim) {
   }
 }
 
-TEST(Receipts, TheRootIsKilled) { strike(0); }
-TEST(Receipts, ASenderIsKilledWhileItWaits) { strike(2); }
+TEST_P(Receipts, TheRootIsKilled) { strike(GetParam(), 0); }
+TEST_P(Receipts, ASenderIsKilledWhileItWaits) { strike(GetParam(), 2); }
+
+INSTANTIATE_TEST_SUITE_P(Algorithms, Receipts, testing::Values("board", "single_copy_shared"),
+                         [](const auto& info) { return std::string(info.param); });
+
+/// How many bytes of a block whose beginning is being written are not 0.
+std::size_t written(std::span<const std::uint8_t> block) {
+  std::size_t least = 0, most = block.size();
+  while (least < most) {
+    const std::size_t middle = (least + most) / 2;
+    block[middle] != 0 ? least = middle + 1 : most = middle;
+  }
+  return least;
+}
+
+/// Rank 1 is writing into the root's memory when rank 2 breaks the group: what the root has after its error is its own.
+TEST(OpenMemory, IsTheRootsAgainAfterAnError) {
+  constexpr Count block = 48 << 20;
+  int interrupted = 0;
+  for (int round = 0; round < 8; ++round) {
+    Job job(3, {}, [round](Seat& seat) {
+      const Group world = seat.world();
+      const std::vector<std::uint8_t> mine(static_cast<std::size_t>(block), 1);
+      std::vector<std::uint8_t> all(seat.rank() == 0 ? static_cast<std::size_t>(3 * block) : 0);
+      world.barrier();
+      try {
+        if (seat.rank() == 2) {
+          usleep(static_cast<useconds_t>(500 + 300 * round));
+          world.barrier();
+        } else {
+          world.gather(mine, all, 0, {.algorithm = "single_copy_shared"});
+        }
+        seat.say("noticed nothing");
+      } catch (const Mismatch&) {
+        if (seat.rank() != 0) return seat.say("mismatch");
+        const auto theirs = std::span<const std::uint8_t>(all).subspan(static_cast<std::size_t>(block),
+                                                                       static_cast<std::size_t>(block / 3 * 2));
+        const std::size_t before = written(theirs);
+        usleep(20'000);
+        const bool still = written(theirs) == before;
+        seat.say(!still ? "written later" : before < theirs.size() ? "interrupted" : "whole");
+      }
+    });
+    for (Rank rank = 0; rank < 3; ++rank) ASSERT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank;
+    EXPECT_NE(job.said(0), "written later\n") << "round " << round;
+    interrupted += job.said(0) == "interrupted\n" ? 1 : 0;
+  }
+  EXPECT_GT(interrupted, 0) << "rank 1 was never in the middle: the test shows nothing";
+}
 
 }  // namespace

@@ -135,7 +135,7 @@ TEST(Board, FormatSetsWhatIsNotZero) {
   EXPECT_EQ(board.header().users.load(), 2);
   EXPECT_EQ(board.header().broken.load(), 0u);
   for (Rank rank = 0; rank < 3; ++rank) {
-    EXPECT_EQ(board.member(rank).reading.load(), -1);
+    EXPECT_EQ(board.member(rank).touching.load(), -1);
     EXPECT_EQ(board.member(rank).consumed.load(), 0u);
     EXPECT_EQ(board.cell(rank, 0).word.load(), 0u);
   }

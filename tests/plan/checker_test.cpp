@@ -280,6 +280,61 @@ TEST(Checker, ExposedMemoryStaysPutUntilItsReadersAreDone) {
                  1, 1, "read it as exposed");
 }
 
+/// Rank 0 opens its output, rank 1 writes it and says so.
+const std::string opening =
+    "a: publish 0 output[0..4) open\n"
+    "b: await 1 1 expects 0\n";
+const std::string writing =
+    "a: await 0 0 expects 4\n"
+    "b: copy output[0..4) -> exposed[0]#0[0..4) after a\n"
+    "c: publish 1 shared[1]#1[0..0) after b\n";
+
+TEST(Checker, OpenMemoryIsItsWritersUntilTheySaySo) {
+  const auto verdict = [](const std::string& owner, const std::string& writer) {
+    return check_user(plans({owner, writer}), board);
+  };
+  EXPECT_TRUE(verdict(opening, writing).ok) << verdict(opening, writing).text;
+  EXPECT_TRUE(verdict(opening + "c: copy output[0..4) -> scratch[0..4) after b\n", writing).ok);
+  std::string early = writing;
+  early.erase(early.find(" after b"), 8);
+  expect_refused(verdict(opening, early), 1, 1, "comes after the write: it may be complete");
+  expect_refused(verdict(opening + "c: copy output[1..2) -> scratch[0..1) after a\n", writing), 0, 2,
+                 "it reads memory that rank 0 s0 (publish 0 output[0..4) open) exposes, while rank 1 s1");
+  expect_refused(verdict(opening + "c: copy input[1..2) -> output[3..4) after a\n", writing), 0, 2, "it writes memory");
+  std::string twice = writing;
+  twice.insert(twice.find("c:"), "d: copy input[0..1) -> exposed[0]#0[3..4) after a\n");
+  twice.insert(twice.rfind('\n'), " d");
+  expect_refused(verdict(opening, twice), 1, 2, "it writes memory");
+  std::string blind = writing;
+  blind.erase(blind.find(" after a"), 8);
+  expect_refused(verdict(opening, blind), 1, 1, "no await of that cell comes before it");
+}
+
+TEST(Checker, MemoryIsOpenOrReadable) {
+  std::string shown = opening;
+  shown.erase(shown.find(" open"), 5);
+  expect_refused(check_user(plans({shown, writing}), board), 1, 1, "lets others read alone");
+  std::string reads = writing;
+  reads.replace(reads.find("output[0..4) -> exposed[0]#0[0..4)"), 34, "exposed[0]#0[0..4) -> output[0..4)");
+  expect_refused(check_user(plans({opening, reads}), board), 1, 1, "lets others write alone");
+  std::string beyond = writing;
+  beyond.replace(beyond.find("exposed[0]#0[0..4)"), 18, "exposed[0]#0[1..5)");
+  expect_refused(check_user(plans({opening, beyond}), board), 1, 1, "it writes beyond what rank 0 s0");
+}
+
+TEST(Checker, OpenMemoryIsWrittenByCopiesOfOnesOwn) {
+  const auto refused = [](const std::string& step, const std::string& reason) {
+    expect_refused(check(plans({step, ""}), bcast(2, 4), board), 0, 0, reason);
+  };
+  refused("a: reduce input[0..1) -> exposed[1]#0[0..1)", "written by copies of this rank's own memory alone");
+  refused("a: recv 1 from 1 #0 -> exposed[1]#0[0..1)", "written by copies of this rank's own memory alone");
+  refused("a: copy exposed[1]#1[0..1) -> exposed[1]#0[0..1)", "written by copies of this rank's own memory alone");
+  refused("a: copy input[0..1) -> exposed[0]#0[0..1)", "it writes its own memory as exposed");
+  refused("a: publish 0 input[0..1) open", "it opens what others must not write");
+  refused("a: publish 0 shared[0]#0[0..1) open", "it opens what others must not write");
+  refused("a: publish 0 output[3..5) open", "the contract leaves some elements untouched");
+}
+
 TEST(Checker, ASendMayBeDoneBeforeItsReceive) {
   const std::string owner =
       "a: copy input[0..4) -> output[0..4)\nb: publish 0 output[0..4) after a\nc: send input[0..0) to 1 #0\n";

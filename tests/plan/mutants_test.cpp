@@ -116,7 +116,7 @@ TEST(Mutants, SurvivorsOnTheBoardComeWithTheirProof) {
   EXPECT_EQ(proof_of(report, "s4 (publish 2 input[1..3)): source offset + 1"), "no step reads what it shows");
   EXPECT_EQ(proof_of(report, "s4 (publish 2 input[1..3)): source count - 1"), "was refused");
   EXPECT_EQ(proof_of(report, "s3 (publish 1 scratch[0..0)): removed"), "no rank awaits the cell");
-  EXPECT_EQ(proof_of(report, "s1 (await all 0 expects 4): removed"), "no step reads the cell after this await alone");
+  EXPECT_EQ(proof_of(report, "s1 (await all 0 expects 4): removed"), "no step uses the cell after this await alone");
   EXPECT_NE(proof_of(report, "s3 (release 0): removed").find("a release moves no data"), std::string::npos);
   EXPECT_EQ(proof_of(report, "s2 (copy shared[0]#0[0..4) -> output[0..4)): edge after s1"), "was refused");
 }

@@ -13,7 +13,7 @@ namespace tutti::plan {
 namespace {
 
 constexpr std::string_view example =
-    "rank 2 of 5 scratch 10 ring large cells 1\n"
+    "rank 2 of 5 scratch 10 ring large cells 2\n"
     "s0: recv 10 from 0 #0 -> output[0..10)\n"
     "s1: send output[0..10) to 3 #0 after s0\n"
     "s2: publish 0 shared[2]#0[0..8)\n"
@@ -22,7 +22,9 @@ constexpr std::string_view example =
     "s5: copy scratch[0..8) -> output[0..8) after any s4 s1\n"
     "s6: recv_reduce 2 from 4 #7 -> output[8..10) after s1\n"
     "s7: await 3 0 expects 0 after s6\n"
-    "s8: release 0 after s4\n";
+    "s8: release 0 after s4\n"
+    "s9: publish 1 output[10..12) open\n"
+    "s10: copy output[0..2) -> exposed[0]#1[2..4) after s7\n";
 
 void expect_same(const Plan& a, const Plan& b) {
   EXPECT_EQ(a.rank, b.rank);
@@ -37,7 +39,7 @@ void expect_same(const Plan& a, const Plan& b) {
     const Step& y = b.steps[i];
     EXPECT_TRUE(x.verb == y.verb && x.side == y.side && x.any == y.any && x.peer == y.peer && x.message == y.message &&
                 x.cell == y.cell && x.source == y.source && x.target == y.target && x.first == y.first &&
-                x.last == y.last)
+                x.last == y.last && x.open == y.open)
         << "step " << i << ": " << print(x) << " / " << print(y);
   }
 }

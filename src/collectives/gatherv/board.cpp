@@ -8,16 +8,10 @@
 //
 //     P = 4, root 0:    1 #block   2 expose   3 nothing   >  0 copies  >  2 done
 #include "collectives/board.hpp"
+#include "collectives/gatherv/small.hpp"
 
 namespace tutti::collectives::gatherv {
 namespace {
-
-constexpr board::Ring ring = board::Ring::large;
-
-/// Of more than two ranks, what fits half an area is sooner copied twice than read from their memory, one by one.
-bool fits(const Shape& shape, Slice block) {
-  return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.large_cell / 2);
-}
 
 void hand_in(Writer& b, const Shape& shape) {
   const Slice mine = my_input(shape);

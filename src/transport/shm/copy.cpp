@@ -35,7 +35,7 @@ char yama_scope() {
 /// Waits for the neighbour's offer; false when it never comes.
 bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block, std::uint64_t patience) {
   const std::uint64_t start = base::now();
-  // Acquire: partner of the store in offer_word_to_read.
+  // Acquire: partner of the store in offer_words.
   for (int polls = 1; block.probe_address.load(std::memory_order_acquire) == 0; ++polls) {
     if (base::now() - start > patience) return false;
     if (polls % 64 == 0) {
@@ -48,21 +48,21 @@ bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block, std:
   return true;
 }
 
-void offer_word_to_read(Pair& block, Rank self) {
-  static std::uint64_t word;
-  word = base::combine(static_cast<std::uint64_t>(getpid()), static_cast<std::uint64_t>(self));
-  block.probe_value.store(word, std::memory_order_relaxed);
-  block.probe_address.store(reinterpret_cast<std::uintptr_t>(&word), std::memory_order_release);
+/// What others may read, and behind it what they may write.
+void offer_words(Pair& block, Rank self) {
+  static std::uint64_t words[2];
+  words[0] = base::combine(static_cast<std::uint64_t>(getpid()), static_cast<std::uint64_t>(self));
+  block.probe_value.store(words[0], std::memory_order_relaxed);
+  block.probe_address.store(reinterpret_cast<std::uintptr_t>(&words), std::memory_order_release);
 }
 
-}  // namespace
-
-int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
+/// process_vm_readv or process_vm_writev, until all is moved.
+int move_memory(decltype(&process_vm_readv) move, pid_t pid, std::byte* here, std::uint64_t there, std::size_t bytes) {
   std::size_t done = 0;
-  while (done < to.size()) {
-    const iovec local{to.data() + done, to.size() - done};
-    const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(address + done)), to.size() - done};
-    const ssize_t n = process_vm_readv(pid, &local, 1, &remote, 1, 0);
+  while (done < bytes) {
+    const iovec local{here + done, bytes - done};
+    const iovec remote{reinterpret_cast<void*>(static_cast<std::uintptr_t>(there + done)), bytes - done};
+    const ssize_t n = move(pid, &local, 1, &remote, 1, 0);
     if (n > 0)
       done += static_cast<std::size_t>(n);
     else if (n == 0)
@@ -71,6 +71,17 @@ int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
       return errno;
   }
   return 0;
+}
+
+}  // namespace
+
+int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to) {
+  return move_memory(process_vm_readv, pid, to.data(), address, to.size());
+}
+
+int write_memory(pid_t pid, std::uint64_t address, std::span<const std::byte> from) {
+  // The system only reads what is here.
+  return move_memory(process_vm_writev, pid, const_cast<std::byte*>(from.data()), address, from.size());
 }
 
 bool may_read_memory() {
@@ -86,7 +97,7 @@ SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, st
   const char scope = yama_scope();
   // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.
   if (allowed && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  offer_word_to_read(own_block(segment, self), self);
+  offer_words(own_block(segment, self), self);
   if (!allowed) return {false, "process_vm_readv is switched off"};
 
   const Rank neighbour = (self + 1) % segment.size();
@@ -94,13 +105,19 @@ SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, st
   const std::string who = "rank " + std::to_string(neighbour);
   if (!await_offer(segment, neighbour, block, patience)) return {false, who + " did not come in time to be read"};
   std::uint64_t found = 0;
-  const int error = read_memory(segment.process(neighbour).pid, block.probe_address.load(std::memory_order_acquire),
-                                std::as_writable_bytes(std::span(&found, 1)));
   const std::string yama = scope == 0 ? "" : std::string(" (kernel.yama.ptrace_scope is ") + scope + ")";
-  if (error != 0) return {false, "process_vm_readv from " + who + ": " + std::strerror(error) + yama};
+  const auto refused = [&](const char* call, int error) {
+    return SingleCopy{false, call + (" " + who + ": ") + std::strerror(error) + yama};
+  };
+  const pid_t pid = segment.process(neighbour).pid;
+  const std::uint64_t words = block.probe_address.load(std::memory_order_acquire);  // partner: offer_words
+  if (const int error = read_memory(pid, words, std::as_writable_bytes(std::span(&found, 1))); error != 0)
+    return refused("process_vm_readv from", error);
   if (found != block.probe_value.load(std::memory_order_relaxed))
     return {false, who + " has another process number here (a container?)"};
-  return {true, "process_vm_readv works" + yama};
+  if (const int error = write_memory(pid, words + sizeof found, std::as_bytes(std::span(&found, 1))); error != 0)
+    return refused("process_vm_writev to", error);
+  return {true, "process_vm_readv and process_vm_writev work" + yama};
 }
 
 }  // namespace tutti::transport::shm

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Reading another process's memory in one copy, and finding out whether that is allowed.
+// Reading and writing another process's memory in one copy, and finding out whether that is allowed.
 #pragma once
 
 #include <sys/types.h>
@@ -17,6 +17,9 @@ namespace tutti::transport::shm {
 /// (any more), EFAULT = not all of it is memory there, EPERM = not allowed. Then `to` may be filled in part.
 int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to);
 
+/// The same the other way: writes `from` to `address` in process `pid`. Be sure that it still is who it was.
+int write_memory(pid_t pid, std::uint64_t address, std::span<const std::byte> from);
+
 /// Whether this process may use process_vm_readv at all, as far as it can tell alone: a container may forbid it, Yama
 /// may ask for privileges.
 bool may_read_memory();
@@ -26,8 +29,8 @@ struct SingleCopy {
   std::string why;
 };
 
-/// Offers a word of this process for others to read, then reads a neighbour's. Waits until the neighbour has got that
-/// far too or is gone, `patience` nanoseconds at most. `allowed` = false offers, but neither waits nor reads.
+/// Offers words of this process for others to read and to write, then reads and writes a neighbour's. Waits until the neighbour has got that
+/// far too or is gone, `patience` nanoseconds at most. `allowed` = false offers, and does no more.
 SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience);
 
 }  // namespace tutti::transport::shm

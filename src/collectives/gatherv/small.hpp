@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Blocks that go through cells, whatever becomes of the large ones.
+#pragma once
+
+#include "collectives/board.hpp"
+
+namespace tutti::collectives::gatherv {
+
+inline constexpr board::Ring ring = board::Ring::large;
+
+/// Of more than two ranks, what fits half an area is sooner copied twice than read from their memory, one by one.
+inline bool fits(const Shape& shape, Slice block) {
+  return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.large_cell / 2);
+}
+
+}  // namespace tutti::collectives::gatherv

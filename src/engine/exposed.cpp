@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Memory that one rank exposes and others read or write, and how its owner gets it back when the group breaks.
+#include <sched.h>
+
+#include <cerrno>
+#include <cstring>
+#include <string>
+
+#include "base/copy.hpp"
+#include "engine/channel.hpp"
+#include "engine/engine.hpp"
+#include "transport/shm/copy.hpp"
+
+namespace tutti::engine {
+
+/// Other processes that only read this one's memory drop what they have read when the group is broken: no fence needed.
+/// Who writes it, or touches it inside one address space, where its owner might free it, is waited for: as long as it
+/// takes, also if he is stopped in the middle, for he will write when he goes on.
+void Channel::fence_others(bool open) {
+  const bool direct = engine_.setup().direct;
+  if (!direct && !open) return;
+  for (Rank other = 0; other < board_.size(); ++other) {
+    if (other == row()) continue;
+    const Rank place = place_of(near_[static_cast<std::size_t>(other)]);
+    // Sequentially consistent: partner of while_whole, see tell_members.
+    while (board_.member(other).touching.load(std::memory_order_seq_cst) == row()) {
+      if (!direct && engine_.segment().probe(place) != host::Life::alive) break;
+      sched_yield();
+    }
+  }
+}
+
+template <class Work>
+bool Channel::while_whole(Rank row, Work work) {
+  std::atomic<std::int32_t>& touching = board_.member(this->row()).touching;
+  touching.store(row, std::memory_order_seq_cst);  // partner: tell_members and fence_others
+  const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == 0;
+  if (whole) work();
+  touching.store(-1, std::memory_order_seq_cst);
+  return whole;  // broken: the next look at the alarm ends the operation
+}
+
+bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to) {
+  if (engine_.setup().direct)
+    return while_whole(row, [&] { base::copy(to.data(), reinterpret_cast<const std::byte*>(from), to.size()); });
+  const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
+  return allowed(operation, row, "read", transport::shm::read_memory(engine_.segment().process(place).pid, from, to));
+}
+
+bool Channel::write_exposed(Operation& operation, Rank row, std::uint64_t to, std::span<const std::byte> from) {
+  const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
+  int refused = 0;
+  const bool whole = while_whole(row, [&] {
+    if (engine_.setup().direct)
+      base::copy(reinterpret_cast<std::byte*>(to), from.data(), from.size());
+    else if (engine_.segment().probe(place) != host::Life::alive)
+      refused = ESRCH;  // its number may be another process's by now
+    else
+      refused = transport::shm::write_memory(engine_.segment().process(place).pid, to, from);
+  });
+  return whole && allowed(operation, row, "write", refused);
+}
+
+bool Channel::allowed(Operation& operation, Rank row, const char* verb, int refused) {
+  if (refused == 0) return true;
+  const Rank owner = near_[static_cast<std::size_t>(row)], place = place_of(owner);
+  // A process loses its memory a moment before its lock.
+  if (refused == ESRCH) engine_.segment().declare_dead(place);
+  engine_.segment().probe(place);
+  look_at_alarm();
+  if (broken_) return false;
+  break_with(std::make_shared<const Error>(Cause::system,
+                                           describe(operation) + " cannot " + verb + " the memory of rank " +
+                                               std::to_string(owner) + ": " + std::strerror(refused) +
+                                               ". Set TUTTI_SINGLE_COPY=off to do without.",
+                                           owner),
+             owner, operation.sequence());
+  return false;
+}
+
+}  // namespace tutti::engine
