@@ -227,10 +227,9 @@ reduce               96   16 board
 reduce               -    16 board_pipeline
 allreduce            96   16 board
 allreduce            -     2 board_large
-allreduce            64K   4 board_large
-allreduce            -     4 board_pipeline
 allreduce            16K  16 board_large
-allreduce            2M   16 board_pipeline
+allreduce            -     4 board_pipeline:segment=32768
+allreduce            2M   16 board_pipeline:segment=32768
 gather               96   16 board
 gather               -    16 board_pipeline
 gatherv              -     2 board:segment=65536
