@@ -54,7 +54,7 @@ struct Instruction {
   plan::Verb verb = plan::Verb::copy;
   plan::Side side = plan::Side::left;
   bool any = false;
-  bool at_once = false;   ///< copy, reduce: one piece, from memory that this process can address.
+  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
   bool streams = false;  ///< copy: past the caches, which all that the plan brings would overflow.
   Rank peer = -1;        ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;

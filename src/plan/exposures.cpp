@@ -22,20 +22,21 @@ void Exposures::check(const Operation& operation, const Order& order, const Race
     if (!pair.ordered) refuse_pair(pair);
   for (std::size_t i = 0; i < theirs_; ++i) {
     const Access& access = accesses_[i];
-    const std::string verb = access.writes ? "write" : "read";
     if (!access.seen_by_owner)
-      operation.refuse(access.node, "it " + verb + "s memory that " + operation.name(access.publish) +
-                                        " exposes, but no step of that rank comes after the " + verb +
+      operation.refuse(access.node, touch(access) + ", but no step of that rank comes after the " + verb(access) +
                                         ": it may be complete, and its memory the user's again, too early");
   }
 }
 
 void Exposures::refuse_pair(const Pair& pair) const {
   const Access &theirs = accesses_[pair.theirs], &other = accesses_[pair.other];
-  const auto verb = [](const Access& access) { return access.writes ? "write" : "read"; };
-  operation_->refuse(other.node, std::string("it ") + verb(other) + "s memory that " +
-                                     operation_->name(theirs.publish) + " exposes, while " +
-                                     operation_->name(theirs.node) + " may " + verb(theirs) + " it");
+  operation_->refuse(other.node,
+                     touch(other) + ", while " + operation_->name(theirs.node) + " may " + verb(theirs) + " it");
+}
+
+/// "it reads memory that rank 0 s1 (publish ...) exposes"
+std::string Exposures::touch(const Access& access) const {
+  return "it " + verb(access) + "s memory that " + operation_->name(access.publish) + " exposes";
 }
 
 void Exposures::collect(const Races& races) {

@@ -45,6 +45,8 @@ class Exposures {
   void pair_writes();
   void look(const Causality& causality, std::size_t begin, std::size_t end);
   void refuse_pair(const Pair& pair) const;
+  static std::string verb(const Access& access) { return access.writes ? "write" : "read"; }
+  std::string touch(const Access& access) const;
 
   const Operation* operation_ = nullptr;
   std::vector<Access> accesses_;  // others', by what publishes the memory, then the owners'

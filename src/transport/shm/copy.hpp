@@ -29,8 +29,9 @@ struct SingleCopy {
   std::string why;
 };
 
-/// Offers words of this process for others to read and to write, then reads and writes a neighbour's. Waits until the neighbour has got that
-/// far too or is gone, `patience` nanoseconds at most. `allowed` = false offers, and does no more.
+/// Offers words of this process for others to read and to write, then reads and writes a neighbour's. Waits until the
+/// neighbour has got that far too or is gone, `patience` nanoseconds at most. `allowed` = false offers, and does no
+/// more.
 SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience);
 
 }  // namespace tutti::transport::shm
