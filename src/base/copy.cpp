@@ -69,10 +69,15 @@ std::size_t largest_cache() {
 }
 
 std::string how_copied() {
+#ifdef __x86_64__
+  const std::string past =
+      "; past the cache of " + std::to_string(largest_cache() >> 20) + " MiB where what a call brings would fill it";
+#else
+  const std::string past;
+#endif
   return (slow_instruction() ? "in blocks of 64 bytes: what memcpy may use for many, rep movsb, is slow on AMD"
                              : "by memcpy") +
-         ("; what a call brings past the cache of " + std::to_string(largest_cache() >> 20) +
-          " MiB where it would fill it");
+         past;
 }
 
 }  // namespace tutti::base
