@@ -39,7 +39,7 @@ lab: ## A shell on a cluster of network namespaces (LAB="--hosts 8 --rate 100mbi
 	@scripts/setup lab
 	@PATH=$(CURDIR)/build/release/bin:$$PATH .venv/bin/python tests/lab/lab.py $(LAB)
 
-instructions: ## Record how many instructions a small allreduce takes with this compiler; `make test` compares
+instructions: ## Record how many instructions small collectives take with this compiler; `make test` compares
 	@scripts/setup build test
 	@$(MAKE) configure-ci
 	@cmake --build --preset ci --parallel $(JOBS) --target tutti-instructions

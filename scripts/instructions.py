@@ -1,5 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Counts the instructions of a small allreduce under callgrind, and compares them with what was recorded.
+"""Counts the instructions of small collectives under callgrind, and compares them with what was recorded.
 
 instructions.py check BUILD     fails when a form needs over 5 % more than the baseline of the same compiler and flags
 instructions.py record BUILD    writes what this build needs into the baseline
@@ -13,7 +13,8 @@ import sys
 import tempfile
 
 BASELINE = pathlib.Path(__file__).resolve().parent.parent / "bench/instructions/baseline.json"
-FORMS = {"blocking": 1, "request": 4, "persistent": 4}  # form: how many ranks' calls are counted in one round
+# Form, as bench/instructions/main.cpp has it: how many ranks' calls are counted in one round.
+FORMS = {"blocking": 1, "request": 4, "persistent": 4, "bcast": 4, "gatherv": 4, "scatterv": 4, "exscan": 4}
 CALLS = 1000
 ALLOWED = 5  # percent
 
@@ -81,7 +82,7 @@ def judge(made, counts, baseline):
         known = ", ".join(map(name, baseline)) or "nothing"
         text = ", ".join(f"{form} {number}" for form, number in counts.items())
         return [
-            f"instructions of an 8-byte allreduce: {text}; NOT COMPARED: there is no baseline for {name(made)} "
+            f"instructions of 8-byte calls: {text}; NOT COMPARED: there is no baseline for {name(made)} "
             f"(there is one for {known}); record one: make instructions"
         ], True
     lines, passes = [], True
@@ -95,7 +96,7 @@ def judge(made, counts, baseline):
         elif 100 * number < (100 - ALLOWED) * before:
             lines.append(f"{both} less; so that it stays: make instructions")
     text = ", ".join(f"{form} {number} ({entry['instructions'][form]})" for form, number in counts.items())
-    return [f"instructions of an 8-byte allreduce (baseline): {text}", *lines], passes
+    return [f"instructions of 8-byte calls (baseline): {text}", *lines], passes
 
 
 def recorded(made, counts, baseline):

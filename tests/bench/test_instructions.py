@@ -15,7 +15,7 @@ sys.path.insert(0, str(ROOT / "scripts"))
 import instructions  # noqa: E402 - a script, not a package
 
 MADE = {"compiler": "GNU 12.2.0", "flags": "-O3 -DNDEBUG", "processor": "x86_64"}
-BEFORE = {"blocking": 1000, "request": 2000, "persistent": 1500}
+BEFORE = {form: 1000 + 500 * at for at, form in enumerate(instructions.FORMS)}
 BASELINE = [{**MADE, "instructions": BEFORE}]
 
 
