@@ -3,6 +3,7 @@
 #pragma once
 
 #include <new>
+#include <type_traits>
 
 #include "c/guard.hpp"
 
@@ -33,15 +34,28 @@ void check_buffers(const Call& call, tutti_group group);
 /// The same along the edges of a graph.
 void check_neighbor_buffers(const Call& call, tutti_group group);
 
-/// The blocking form. `make` takes references, since a Call points at the caller's counts.
+/// Whether this argument is a buffer, and NULL. Where none is, no call has to be asked which of them it needs.
+template <class Argument>
+bool is_null_buffer(const Argument& argument) {
+  if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
+    return argument == nullptr;
+  else
+    return false;
+}
+
+/// `make` takes references, since a Call points at the caller's counts.
+template <class Make, class... Arguments>
+Call checked(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
+  Call call = make(group, arguments...);
+  call.site = caller;
+  if ((is_null_buffer(arguments) || ...)) check_buffers(call, group);
+  return call;
+}
+
+/// The blocking form.
 template <class Make, class... Arguments>
 tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
-  return guarded([&] {
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
-    group->group.run(call);
-  });
+  return guarded([&] { group->group.run(checked(caller, group, make, arguments...)); });
 }
 
 /// The i-form.
@@ -50,9 +64,7 @@ tutti_status start(const void* caller, tutti_group group, tutti_request* request
                    const Arguments&... arguments) {
   return guarded([&] {
     if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
+    const Call call = checked(caller, group, make, arguments...);
     new (static_cast<void*>(request)) Request(group->group.start(call));
   });
 }
@@ -63,9 +75,7 @@ tutti_status init(const void* caller, tutti_group group, tutti_persistent* persi
                   const Arguments&... arguments) {
   return guarded([&] {
     if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-    Call call = make(group, arguments...);
-    call.site = caller;
-    check_buffers(call, group);
+    const Call call = checked(caller, group, make, arguments...);
     new (static_cast<void*>(persistent)) Persistent(group->group.init(call));
   });
 }

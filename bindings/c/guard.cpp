@@ -13,7 +13,6 @@ namespace {
 // A type is its number in the low byte; the bytes of an opaque element stand above it.
 constexpr int number_bits = 8;
 constexpr tutti_type number_mask = (tutti_type{1} << number_bits) - 1;
-constexpr auto last_type = static_cast<tutti_type>(Type::located_float64);
 
 struct LastError {
   std::string text;
@@ -21,16 +20,10 @@ struct LastError {
 };
 thread_local LastError last_error;
 
-bool is_type(tutti_type type) {
-  const tutti_type bytes = type >> number_bits;
-  if ((type & number_mask) == static_cast<tutti_type>(Type::opaque))
-    return bytes >= 1 && bytes <= std::numeric_limits<std::uint32_t>::max();
-  return type <= last_type;
-}
-
 static_assert(TUTTI_FLOAT64 == static_cast<tutti_type>(Type::float64));
 static_assert(TUTTI_COMPLEX128 == static_cast<tutti_type>(Type::complex128));
-static_assert(TUTTI_LOCATED_FLOAT64 == last_type);
+static_assert(TUTTI_LOCATED_FLOAT64 == static_cast<tutti_type>(Type::located_float64));
+static_assert(engine::type_count == TUTTI_LOCATED_FLOAT64 + 1);
 static_assert(TUTTI_USAGE == static_cast<int>(Cause::usage) + 1);
 static_assert(TUTTI_INTERRUPTED == static_cast<int>(Cause::interrupted) + 1);
 
@@ -46,14 +39,13 @@ tutti_status remember(Cause cause, const char* text, Rank peer) noexcept {
   return static_cast<tutti_status>(static_cast<int>(cause) + 1);
 }
 
-ElementType element_of(tutti_type type) {
-  if (!is_type(type)) {
-    if ((type & number_mask) == laid_out_number) return laid_out_element(type);
-    refuse(std::to_string(type) + " is not a type; pass TUTTI_FLOAT64 and the like, or tutti_type_opaque(bytes)");
-  }
-  const auto number = static_cast<Type>(type & number_mask);
-  const std::size_t bytes = number == Type::opaque ? type >> number_bits : engine::size_of(number);
-  return {number, static_cast<std::uint32_t>(bytes)};
+ElementType other_element_of(tutti_type type) {
+  const tutti_type number = type & number_mask, bytes = type >> number_bits;
+  if (number == static_cast<tutti_type>(Type::opaque) && bytes >= 1 &&
+      bytes <= std::numeric_limits<std::uint32_t>::max())
+    return {Type::opaque, static_cast<std::uint32_t>(bytes)};
+  if (number == laid_out_number) return laid_out_element(type);
+  refuse(std::to_string(type) + " is not a type; pass TUTTI_FLOAT64 and the like, or tutti_type_opaque(bytes)");
 }
 
 Reduction reduction_of(const tutti_op& op) {

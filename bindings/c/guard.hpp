@@ -10,6 +10,7 @@
 #include <string>
 #include <utility>
 
+#include "engine/reduction.hpp"
 #include "tutti/group.hpp"
 #include "tutti/tutti.h"
 
@@ -88,7 +89,14 @@ struct ElementType {
   const Layout* in = nullptr;  ///< Of a type from tutti_laid_out: where what is sent lies, and what is received.
   const Layout* out = nullptr;
 };
-ElementType element_of(tutti_type type);
+/// Of a type that has no name in tutti.h, if it is one.
+ElementType other_element_of(tutti_type type);
+inline ElementType element_of(tutti_type type) {
+  const bool named = type > static_cast<tutti_type>(Type::opaque) && type < engine::type_count;
+  if (!named) return other_element_of(type);
+  const auto number = static_cast<Type>(type);
+  return {number, static_cast<std::uint32_t>(engine::size_of(number))};
+}
 
 /// A reduction as the engine sees it. Throws Error (usage) for what is not an operation.
 Reduction reduction_of(const tutti_op& op);

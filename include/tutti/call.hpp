@@ -63,16 +63,20 @@ enum class Exactness : std::uint8_t {
 /// agreed). Those of the neighbor_ forms stand one for each neighbour, and not one for each rank.
 /// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
 struct Call {
+  /// Not left to the compiler, which would clear it all by an instruction for long runs of memory: that takes longer.
+  Call() noexcept {}
+
+  // Eight bytes without a gap, which the planner compares as one.
   Kind kind = Kind::barrier;
+  Type type = Type::opaque;
+  bool in_place = false;  ///< The contribution already lies in `output` (scatter: the root's block stays in `input`).
+  Exactness exact = Exactness::none;  ///< Agreed. Of a fold `count` is 1, and the input has `own` elements.
+  std::uint32_t element = 1;          ///< Bytes of one element.
   const void* input = nullptr;
   void* output = nullptr;
-  bool in_place = false;  ///< The contribution already lies in `output` (scatter: the root's block stays in `input`).
-  Type type = Type::opaque;
-  std::uint32_t element = 1;  ///< Bytes of one element.
   Count count = 0;
   Rank root = 0;
   Reduction reduction;
-  Exactness exact = Exactness::none;  ///< Agreed. Of a fold `count` is 1, and the input has `own` elements.
   Count own = 0;
   std::span<const Count> send_counts, send_offsets, recv_counts,
       recv_offsets;  ///< Empty offsets: blocks lie side by side.

@@ -20,14 +20,11 @@ namespace {
 
 static_assert(std::endian::native == std::endian::little, "a located value is read from the low bytes of its word");
 
-constexpr std::size_t type_count = static_cast<std::size_t>(Type::located_float64) + 1;
 constexpr std::size_t op_count = static_cast<std::size_t>(Op::user) + 1;
 
 constexpr std::size_t at(Type type) { return static_cast<std::size_t>(type); }
 constexpr std::size_t at(Op op) { return static_cast<std::size_t>(op); }
 
-constexpr std::array<std::size_t, type_count> sizes = {0, 1,  2,  4,  8,  1,  2,  4,  8,  4,  8,  1,
-                                                       8, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
 static_assert(sizeof(Located<std::int8_t>) == 16 && sizeof(Located<double>) == 16);
 
 // Users' buffers may start anywhere; compilers turn these into one unaligned load or store.
@@ -295,8 +292,6 @@ void refuse_inside_reduction() {
     throw Error(Cause::usage,
                 "a reduction function called Tutti; it must only combine its elements, and neither start nor wait");
 }
-
-std::size_t size_of(Type type) { return sizes[at(type)]; }
 
 bool supports(Type type, Op op) {
   if (at(type) >= type_count || at(op) >= op_count) return false;

@@ -2,6 +2,7 @@
 // Combines two runs of elements: the arithmetic under every reduction.
 #pragma once
 
+#include <array>
 #include <cstddef>
 
 #include "plan/plan.hpp"
@@ -9,8 +10,12 @@
 
 namespace tutti::engine {
 
+inline constexpr std::size_t type_count = static_cast<std::size_t>(Type::located_float64) + 1;
+/// By Type.
+inline constexpr std::array<std::uint8_t, type_count> type_sizes = {0, 1,  2,  4,  8,  1,  2,  4,  8,  4,  8,  1,
+                                                                    8, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16, 16};
 /// Bytes of one element; 0 for `opaque`, whose size each call states.
-std::size_t size_of(Type type);
+constexpr std::size_t size_of(Type type) { return type_sizes[static_cast<std::size_t>(type)]; }
 
 /// Whether `op` is defined on `type`. Op::user is, on every type; Op::none on none.
 ///   sum, prod              integers, float, double, complex

@@ -2,6 +2,8 @@
 #include "job/planner.hpp"
 
 #include <algorithm>
+#include <cstddef>
+#include <cstring>
 #include <limits>
 #include <map>
 #include <numeric>
@@ -32,21 +34,8 @@ std::array<std::span<const Count>, 4> arrays(const Call& call) {
 
 std::uint64_t hash_of(const Layout* layout) { return layout == nullptr ? 0 : layout->form().hash; }
 
-/// Out of line, so that the key of a call without layouts is made in line.
-[[gnu::noinline]] std::uint64_t layouts_hash(const Call& call) {
-  return hash_of(call.input_layout) ^ hash_of(call.output_layout) << 1;
-}
-
 bool same(const std::optional<Layout>& kept, const Layout* given) {
   return kept ? given != nullptr && *kept == *given : given == nullptr;
-}
-
-/// Counts are few and mostly equal: comparing them in place is shorter than calling a function for each array.
-[[gnu::always_inline]] inline bool same(const std::vector<Count>& kept, std::span<const Count> given) {
-  if (kept.size() != given.size()) return false;
-  for (std::size_t i = 0; i < given.size(); ++i)
-    if (kept[i] != given[i]) return false;
-  return true;
 }
 
 /// Offsets of blocks that lie side by side.
@@ -67,33 +56,48 @@ Planner::Planner(Rank rank, Rank size, std::string group, Agreed agreed, std::sh
 
 /// In line: it is made in every call.
 [[gnu::always_inline]] inline Planner::Key::Key(const Call& call) {
+  static_assert(offsetof(Call, kind) == 0 && offsetof(Call, type) == 1 && offsetof(Call, in_place) == 2 &&
+                offsetof(Call, exact) == 3 && offsetof(Call, element) == 4 && sizeof call.element == 4);
+  std::memcpy(&what, &call, sizeof what);
   const auto word = [](auto value) { return static_cast<std::uint64_t>(value); };
-  words[0] = word(call.kind) | word(call.type) << 8 | word(call.reduction.op) << 16 |
-             word(call.reduction.commutative) << 24 | word(call.in_place) << 25 | word(call.exact) << 27 |
-             word(call.element) << 32;
-  const auto laid_out =
-      reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout);
-  const auto plan = reinterpret_cast<std::uintptr_t>(call.plan);
-  const std::size_t others = laid_out | plan | call.send_counts.size() | call.send_offsets.size() |
-                             call.recv_counts.size() | call.recv_offsets.size() | call.algorithm.size();
-  words[1] = word(call.count);
-  words[2] = word(static_cast<std::uint32_t>(call.root));
-  if (others == 0) return;
-  words[0] |= not_all;
-  if (laid_out != 0) words[2] |= layouts_hash(call) << 32;
-  if (call.plan != nullptr) words[1] = call.plan->id;  // a count means nothing there
+  count = word(call.count);
+  others = word(static_cast<std::uint32_t>(call.root)) | word(call.reduction.op) << 32 |
+           word(call.reduction.commutative) << 40;
+  const std::size_t more =
+      reinterpret_cast<std::uintptr_t>(call.input_layout) | reinterpret_cast<std::uintptr_t>(call.output_layout) |
+      reinterpret_cast<std::uintptr_t>(call.plan) | call.send_counts.size() | call.send_offsets.size() |
+      call.recv_counts.size() | call.recv_offsets.size() | call.algorithm.size();
+  if (more != 0) add_others(call);
+}
+
+/// Out of line, so that the key of a plain call is made in few registers.
+[[gnu::noinline]] void Planner::Key::add_others(const Call& call) {
+  others |= not_all;
+  if (call.input_layout != nullptr || call.output_layout != nullptr)
+    others |= laid_out | (hash_of(call.input_layout) ^ hash_of(call.output_layout) << 1) << hash_shift;
+  if (call.plan != nullptr) count = call.plan->id;  // a count means nothing there
 }
 
 std::size_t Planner::Key::slot() const {
-  return (words[0] ^ words[1] * 0x9e3779b97f4a7c15u ^ words[2] << 17) * 0xbf58476d1ce4e5b9u >> 58;
+  return (what ^ count * 0x9e3779b97f4a7c15u ^ others << 17) * 0xbf58476d1ce4e5b9u >> 58;
 }
 
-bool Planner::Entry::matches(const Key& given, const Call& call) const {
-  if (key != given || !bound) return false;
-  if (key.is_all()) return true;
+bool Planner::Entry::same_others(const Key& given, const Call& call) const {
   if (algorithm.size() != call.algorithm.size() || (!algorithm.empty() && algorithm != call.algorithm)) return false;
-  return same(counts[0], call.send_counts) && same(counts[1], call.send_offsets) && same(counts[2], call.recv_counts) &&
-         same(counts[3], call.recv_offsets) && same_layouts(call);
+  return same_counts(call) && (!given.is_laid_out() || same_layouts(call));
+}
+
+/// Counts are few and mostly equal: comparing them in place is shorter than calling a function for each array.
+bool Planner::Entry::same_counts(const Call& call) const {
+  const Count* kept = counts.data();
+  const auto same = [&kept](std::size_t length, std::span<const Count> given) {
+    if (given.size() != length) return false;
+    for (const Count number : given)
+      if (number != *kept++) return false;
+    return true;
+  };
+  return same(counted[0], call.send_counts) && same(counted[1], call.send_offsets) &&
+         same(counted[2], call.recv_counts) && same(counted[3], call.recv_offsets);
 }
 
 bool Planner::Entry::same_layouts(const Call& call) const {
@@ -126,14 +130,19 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
   check(call);
   auto bound = make(call);
   Entry& entry = set.place();
-  entry.bound.reset();  // in case there is no memory for the rest
-  entry.key = key;
+  entry.key = Key();  // in case there is no memory for the rest
+  entry.bound.reset();
   entry.algorithm = call.algorithm;
+  entry.counts.clear();
   const auto given = arrays(call);
-  for (std::size_t i = 0; i < given.size(); ++i) entry.counts[i].assign(given[i].begin(), given[i].end());
+  for (std::size_t i = 0; i < given.size(); ++i) {
+    entry.counted[i] = given[i].size();
+    entry.counts.insert(entry.counts.end(), given[i].begin(), given[i].end());
+  }
   entry.layouts = engine::layouts_of(call);
   entry.own = call.own;
   entry.bound = std::move(bound);
+  entry.key = key;
   return entry.bound;
 }
 

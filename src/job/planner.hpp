@@ -38,24 +38,36 @@ class Planner {
   tune::Choice choose(const Call& call) const;
 
  private:
-  /// What the plan of a call depends on; the counts of a v-form and the algorithm apart, if they are given.
+  /// What the plan of a call depends on; the counts of a v-form, the algorithm and layouts apart, if they are given.
   struct Key {
-    static constexpr std::uint64_t not_all = 1u << 26;
-    std::array<std::uint64_t, 3> words{};
+    // In the last word, behind root and operation.
+    static constexpr std::uint64_t not_all = std::uint64_t{1} << 41, laid_out = std::uint64_t{1} << 42;
+    static constexpr int hash_shift = 43;
+    std::uint64_t what = ~std::uint64_t{0};  ///< Of no call.
+    std::uint64_t count = 0, others = 0;
     Key() = default;
     explicit Key(const Call& call);
-    bool is_all() const { return (words[0] & not_all) == 0; }
+    void add_others(const Call& call);
+    bool is_all() const { return (others & not_all) == 0; }
+    bool is_laid_out() const { return (others & laid_out) != 0; }
     std::size_t slot() const;
-    bool operator==(const Key&) const = default;
+    bool operator==(const Key& that) const {
+      return ((what ^ that.what) | (count ^ that.count) | (others ^ that.others)) == 0;
+    }
   };
   struct Entry {
-    Key key;
+    Key key;  ///< Of no call: the entry is empty.
+    std::shared_ptr<const engine::Bound> bound;
     std::string algorithm;
-    std::array<std::vector<Count>, 4> counts;
+    std::array<std::size_t, 4> counted{};  ///< How many numbers of each of the call's arrays
+    std::vector<Count> counts;             ///< stand here, one array after the other.
     engine::Layouts layouts;
     Count own = 0;  // part of the key of a fold whose input is laid out
-    std::shared_ptr<const engine::Bound> bound;
-    bool matches(const Key& key, const Call& call) const;
+    bool matches(const Key& given, const Call& call) const {
+      return key == given && (given.is_all() || same_others(given, call));
+    }
+    bool same_others(const Key& given, const Call& call) const;
+    bool same_counts(const Call& call) const;
     bool same_layouts(const Call& call) const;
   };
   /// The calls of one slot: a program may alternate between some that fall into the same.
