@@ -82,6 +82,12 @@ Kernel kernel_for(const Description& says, const ExactCall* exact) {
   return travels(exact) ? kernel_of(Type::int64, Op::sum) : nullptr;
 }
 
+/// This rank's cell that it writes or publishes, or -1.
+std::int32_t own_cell(const plan::Step& step) {
+  if (step.verb == Verb::publish) return step.cell;
+  return step.target.buffer == plan::Buffer::shared ? step.target.cell : -1;
+}
+
 bool receives(const plan::Step& step) { return step.verb == Verb::recv || step.verb == Verb::recv_reduce; }
 
 }  // namespace
@@ -96,6 +102,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
                 static_cast<std::uint64_t>(static_cast<std::uint32_t>(says.root)) << 32),
       kernel(kernel_for(says, how)),
       element(travels(how) ? sizeof(std::int64_t) : says.element),
+      steps(static_cast<Index>(plan.steps.size())),
       layouts(std::move(laid_out)) {
   const std::size_t count = plan.steps.size();
   instructions.reserve(count);
@@ -144,7 +151,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
-  plain = in_order && how == nullptr && !mailbox && says.op != Op::user;
+  plain = in_order && how == nullptr && !mailbox && (says.op == Op::none || kernel != nullptr);
 }
 
 Bound::Areas Bound::find_areas(const Rows& rows) const {
@@ -249,13 +256,20 @@ bool Bound::find_in_order() const {
   if (transfers > 0 || any || plan.steps.size() > most) return false;
   std::vector<std::uint64_t> before(plan.steps.size());  // bit i: step i comes before
   std::uint64_t waits = 0;                               // bit i: step i may have to wait
+  std::uint64_t writes = 0;                              // and does so for who has read its cell before, no area's
   for (std::size_t i = 0; i < plan.steps.size(); ++i) {
     const plan::Step& step = plan.steps[i];
     for (const Index predecessor : plan.after(step)) before[i] |= before[predecessor] | std::uint64_t{1} << predecessor;
     const bool tells = step.verb == Verb::publish || step.verb == Verb::release;
-    if (tells && (waits & ~before[i]) != 0) return false;
-    if (step.verb == Verb::await || step.verb == Verb::publish || step.target.buffer == plan::Buffer::shared)
-      waits |= std::uint64_t{1} << i;
+    // Who has read a cell before has read all cells of lower sequences: what publishes waits for that anyway.
+    std::uint64_t waits_itself = 0;
+    for (std::size_t j = 0; step.verb == Verb::publish && j < i; ++j)
+      if ((writes >> j & 1) != 0 && own_cell(plan.steps[j]) <= step.cell) waits_itself |= std::uint64_t{1} << j;
+    if (tells && (waits & ~before[i] & ~waits_itself) != 0) return false;
+    const std::uint64_t bit = std::uint64_t{1} << i;
+    if (step.verb == Verb::await || own_cell(step) >= 0) waits |= bit;
+    const Instruction& ready = instructions[i];
+    if (own_cell(step) >= 0 && std::max(ready.source.area, ready.target.area) == Place::no_area) writes |= bit;
   }
   return true;
 }

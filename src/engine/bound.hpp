@@ -89,14 +89,11 @@ struct Bound {
   plan::Plan plan;
   Description description;
   std::uint32_t signature;
-  std::uint64_t call_word;                   ///< As host::Record has it.
-  Kernel kernel;                             ///< Of a built-in reduction, or null.
-  std::size_t element;                       ///< Bytes, as described.
-  std::vector<Instruction> instructions;     ///< One per step.
-  std::vector<plan::Index> starts;           ///< Steps without predecessors, last first: a stack.
-  std::vector<std::uint32_t> missing;        ///< Predecessors per step (1 for `any`).
-  std::vector<plan::Index> first_successor;  ///< size steps + 1
-  std::vector<plan::Index> successors;
+  std::uint64_t call_word;                ///< As host::Record has it.
+  Kernel kernel;                          ///< Of a built-in reduction, or null.
+  std::size_t element;                    ///< Bytes, as described.
+  std::vector<Instruction> instructions;  ///< One per step.
+  plan::Index steps;                      ///< How many.
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
   std::size_t largest_landing = 0;
@@ -122,7 +119,14 @@ struct Bound {
   std::int32_t next_cells = 1;         ///< How many of its next cells this rank fetches ahead of its next call,
   std::size_t next_area = 0;           ///< and how much of its next area.
   std::unique_ptr<const Exact> exact;  ///< Of sums that are rounded once.
-  Layouts layouts;                     ///< Last: what every call reads stays together.
+  // What every call reads stands together, before this.
+  std::vector<plan::Index> starts;           ///< Steps without predecessors, last first: a stack.
+  std::vector<std::uint32_t> missing;        ///< Predecessors per step (1 for `any`).
+  std::vector<plan::Index> first_successor;  ///< size steps + 1
+  std::vector<plan::Index> successors;
+  Layouts layouts;
+
+  std::size_t index_of(const Instruction& step) const { return static_cast<std::size_t>(&step - instructions.data()); }
 
  private:
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:

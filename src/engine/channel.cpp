@@ -29,6 +29,7 @@ std::vector<Rank> near_members(const Membership& who, const Setup& setup) {
 Channel::Channel(std::shared_ptr<Engine> engine, Membership membership)
     : keeps_engine_(std::move(engine)),
       engine_(*keeps_engine_),
+      last_call_(engine_.segment().process(engine_.place()).last),
       who_(std::move(membership)),
       near_(near_members(who_, engine_.setup())) {
   if (who_.board != 0) {
@@ -67,44 +68,54 @@ Channel::~Channel() {
 
 Operation* Channel::begin(const Start& start, trace::Form form) {
   check_usable();
-  if (idle_.empty()) {
-    operations_.push_back(std::make_unique<Operation>(*this));
-    idle_.push_back(operations_.back().get());
-  }
-  Operation* operation = idle_.back();
+  if (idle_ == nullptr) add_operation();
+  Operation* const operation = idle_;
+  const Bound& bound = *start.bound;
   const bool collective = start.lane == transport::Lane::collective;
   // Nothing has changed yet when this finds no memory.
-  const std::uint32_t signature = start.bound->signature;
+  const std::uint32_t signature = bound.signature;
   const std::uint64_t history = (history_ ^ signature) * 0x9e3779b97f4a7c15u;  // a bijection: no difference is lost
   const auto chain = static_cast<std::uint32_t>(history >> 32);
-  operation->prepare(*start.bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next_cell_,
-                     start.lane, start.user_tag, collective ? chain : signature);
-  idle_.pop_back();
+  operation->prepare(bound, start.buffers, start.reduction, collective ? next_sequence_ : 0, next_cell_,
+                     collective ? chain : signature);
+  idle_ = operation->next_;
   if (collective) {
     chains_[next_sequence_++ % chains_.size()] = chain;
     history_ = history;
   }
   next_cell_ = operation->cells_end_;
   if (next_cell_ > touched_ / 2) touch_cells();
-  if (!start.bound->written.empty()) give_areas(*operation);
+  if (bound.slots > 0) give_areas(*operation);
   operation->references_.store(1, std::memory_order_relaxed);  // relaxed: the list's; nobody else knows it yet
   operation->previous_ = last_;
   operation->next_ = nullptr;
   (last_ != nullptr ? last_->next_ : first_) = operation;
   last_ = operation;
+  operation->lane_ = start.lane;
+  operation->user_tag_ = start.user_tag;
   operation->site_ = start.site;
   unrecorded_ = collective ? operation : nullptr;
   // Others wait for what it publishes first; the record is for those who find an error, and for an obituary when a
   // function of the user's does not come back. A plan's first message may be what does not match: its name is there
   // before.
   if (track_) operation->note_start(*track_, form);
-  if (!start.bound->plain) {
-    if (start.reduction.function != nullptr || start.bound->description.kind == Kind::plan) record();
+  if (!bound.plain) {
+    if (start.reduction.function != nullptr || bound.description.kind == Kind::plan) record();
     if (start.mailbox != nullptr) operation->open(*start.mailbox);
   }
   operation->advance();
   record();
   return operation;
+}
+
+void Channel::add_operation() {
+  operations_.push_back(std::make_unique<Operation>(*this));
+  lay_aside(*operations_.back());
+}
+
+void Channel::lay_aside(Operation& operation) {
+  operation.next_ = idle_;
+  idle_ = &operation;
 }
 
 /// The first that come to a fresh page would meet there, and all but one of them sleep while it is made: 25 us on two
@@ -254,7 +265,7 @@ void Channel::settle() {
 void Channel::settle_alone(Operation& operation) {
   first_ = last_ = nullptr;
   operation.phase_.store(Phase::idle, std::memory_order_relaxed);  // relaxed: as in recycle
-  idle_.push_back(&operation);
+  lay_aside(operation);
   // Nobody waits for these few as long as others are free; the next operation tells of them while it waits.
   const std::uint64_t untold = next_cell_ - consumed_;
   untold_ = untold_ || untold > 0;
@@ -291,7 +302,7 @@ void Channel::recycle(Operation* operation) {
   operation->keep_bound_.reset();
   operation->event_.reset();
   operation->error_.reset();
-  idle_.push_back(operation);
+  lay_aside(*operation);
 }
 
 void Channel::update_consumed() {
@@ -316,7 +327,10 @@ void Channel::fetch_next(const Bound& bound) {
   if (!board_) return;
   for (std::int32_t cell = 0; cell < bound.next_cells; ++cell)
     host::prefetch_to_write(&board_.cell(row(), next_cell_ + 1 + static_cast<std::uint64_t>(cell)));
-  if (bound.next_area == 0) return;
+  if (bound.next_area > 0) fetch_next_area(bound);
+}
+
+void Channel::fetch_next_area(const Bound& bound) {
   const std::size_t slot = slots_.begin(static_cast<std::size_t>(bound.written.front().slots));
   if (slots_.cell(slot) > all_consumed_) return;
   host::prefetch_to_write(board_.area(row(), slot), bound.next_area);
@@ -348,7 +362,7 @@ void Channel::readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) c
 
 void Channel::write_record(const Operation& operation) {
   const Description& says = operation.bound().description;
-  host::Process::Last& last = engine_.segment().process(engine_.place()).last;
+  host::Process::Last& last = last_call_;
   last.context.store(who_.context, std::memory_order_relaxed);  // relaxed: an obituary, read when this rank is dead
   last.sequence.store(operation.sequence(), std::memory_order_relaxed);
   last.kind.store(static_cast<std::uint32_t>(says.kind), std::memory_order_relaxed);

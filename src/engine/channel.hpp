@@ -60,9 +60,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   /// What a start needs beside the plan.
   struct Start {
+    Buffers buffers;                            ///< First: two addresses side by side are copied as one.
     const std::shared_ptr<const Bound>& bound;  ///< Shared by an operation that outlives the start.
-    Buffers buffers;
-    Reduction reduction;
+    const Reduction& reduction;
     transport::Lane lane = transport::Lane::collective;
     std::uint32_t user_tag = 0;
     const void* site = nullptr;
@@ -132,22 +132,25 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   // All of these run under the lock.
   Operation* begin(const Start& start, trace::Form form);
+  [[gnu::noinline]] void add_operation();  // an idle one
+  void lay_aside(Operation& operation);    // until it is used again
   void give_areas(Operation& operation);
   /// Of `touched_`: nothing is left to touch, or there is no board.
   static constexpr std::uint64_t all_touched = std::numeric_limits<std::uint64_t>::max();
-  void touch_cells();
+  [[gnu::noinline]] void touch_cells();
   void stay(const Operation& operation);  // in the hope that it finishes soon
   void hand_out(Operation& operation, const Start& start);
   void list();
   void check_usable();
   bool advance_operations();
-  void settle();  // wakes others, takes finished operations out of the list
+  [[gnu::noinline]] void settle();  // wakes others, takes finished operations out of the list
   /// The same for the only operation in flight, which has finished inside its own start: nobody else knows it.
   void settle_alone(Operation& operation);
   void ring_bells();
   void drop_finished();
-  void update_consumed();
+  [[gnu::noinline]] void update_consumed();
   void fetch_next(const Bound& bound);
+  [[gnu::noinline]] void fetch_next_area(const Bound& bound);
   /// Everybody is done with all cells up to this sequence.
   bool consumed(std::uint64_t sequence) { return sequence <= all_consumed_ || look_for_consumed(sequence); }
   bool look_for_consumed(std::uint64_t sequence);
@@ -222,38 +225,41 @@ class Channel : public std::enable_shared_from_this<Channel> {
   Rank place_of(Rank member) const;
 
   const std::shared_ptr<Engine> keeps_engine_;
+  // What every call touches stands side by side, on few lines of the cache.
   Engine& engine_;
-  Membership who_;
-  std::vector<Rank> near_;
-  host::Board board_;
   LockWord lock_;
-  bool listed_ = false;              // the engine moves this channel on
-  std::vector<std::uint64_t> mask_;  // members on this host as bits, for bells
+  bool listed_ = false;         // the engine moves this channel on
+  bool untold_ = false;         // this rank has read cells and has not told
+  bool heard_ = false;          // that it is broken, from another host, which tells all
+  Operation* first_ = nullptr;  // operations in order of start
+  Operation* last_ = nullptr;
+  Operation* idle_ = nullptr;  // operations that are not in use
+  host::Board board_;
   std::uint64_t next_sequence_ = 0;
-  std::uint64_t history_ = 0;  // hash of all operations so far
-  // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
-  std::array<std::uint32_t, 256> chains_{};
+  std::uint64_t history_ = 0;              // hash of all operations so far
   std::uint64_t next_cell_ = 0;            // cells given out so far
   std::uint64_t touched_ = all_touched;    // so many cells, from the first, need no touch any more
-  Slots slots_;                            // of this rank's areas
   std::uint64_t consumed_ = 0;             // what this rank has told
   std::uint64_t all_consumed_ = 0;         // cached minimum over members
-  bool untold_ = false;                    // this rank has read cells and has not told
   const Operation* unrecorded_ = nullptr;  // has just begun: its record is not written yet
-  Operation* first_ = nullptr;             // operations in order of start
-  Operation* last_ = nullptr;
-  std::vector<std::unique_ptr<Operation>> operations_;
-  std::vector<Operation*> idle_;
   std::uint64_t alarm_seen_ = 0;
-  std::vector<std::byte> fetched_;
+  host::Process::Last& last_call_;  // of this rank, for an obituary
   std::shared_ptr<const Error> broken_;
+  std::unique_ptr<trace::Track> track_;  // where what it does is noted; null: nowhere
+  std::vector<std::uint64_t> mask_;      // members on this host as bits, for bells
+  // The last chains, more than there are records: a rank that is far behind is compared with what was said then.
+  std::array<std::uint32_t, 256> chains_{};
+
+  Slots slots_;  // of this rank's areas
+  Membership who_;
+  std::vector<Rank> near_;
+  std::vector<std::unique_ptr<Operation>> operations_;
+  std::vector<std::byte> fetched_;
   std::unique_ptr<Notices> notices_;  // of a group over several hosts
   struct {
     std::uint64_t sequence = 0, at = 0, pause = 0;
-  } next_question_;                      // about which operation, and when
-  std::unique_ptr<trace::Track> track_;  // where what it does is noted; null: nowhere
-  bool heard_ = false;                   // that it is broken, from another host, which tells all
-  std::uint64_t gone_since_ = 0;         // when it was seen first that a member on another host is gone
+  } next_question_;               // about which operation, and when
+  std::uint64_t gone_since_ = 0;  // when it was seen first that a member on another host is gone
 };
 
 }  // namespace tutti::engine

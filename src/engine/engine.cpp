@@ -17,15 +17,12 @@ namespace {
 /// Rounds of progress in a row, after which a waiter looks at slow things although it never paused.
 constexpr int moves_between_ticks = 1024;
 
-/// Which generation of forks this process is: bumped in every child.
-std::atomic<std::uint32_t> generation{0};
-
 std::uint32_t current_generation() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] {
-    generation.fetch_add(1, std::memory_order_relaxed);  // relaxed: the child has one thread
+    fork_generation.fetch_add(1, std::memory_order_relaxed);  // relaxed: the child has one thread
   });
   static_cast<void>(registered);
-  return generation.load(std::memory_order_relaxed);
+  return fork_generation.load(std::memory_order_relaxed);
 }
 
 }  // namespace
@@ -37,9 +34,6 @@ Engine::Engine(const Setup& setup)
       process_(current_generation()) {}
 
 Engine::~Engine() { leave(); }
-
-// Relaxed: a child sees its parent's last value, and bumps it before anything else runs.
-bool Engine::forked() const { return process_ != generation.load(std::memory_order_relaxed); }
 
 void Engine::leave() {
   if (forked()) {  // the thread is not there to join
@@ -76,9 +70,8 @@ void Engine::stop_progress_thread() {
   stop_.store(false, std::memory_order_relaxed);  // relaxed: under the lock, and nobody is there to read it
 }
 
-void Engine::check_process() const {
+void Engine::refuse_process() const {
   if (ended_.load(std::memory_order_acquire)) raise(*end_);  // pairs with the release in end
-  if (!forked()) return;
   throw Error(Cause::usage, "this process is a fork of rank " + std::to_string(setup_.world_rank) +
                                 " and not a member of the job; call Tutti in the parent alone, or exec a new program");
 }

@@ -41,6 +41,9 @@ struct Setup {
   Rank place_of(Rank world) const { return places.empty() ? world : places[static_cast<std::size_t>(world)]; }
 };
 
+/// Which generation of forks this process is: bumped in every child.
+inline std::atomic<std::uint32_t> fork_generation{0};
+
 class Engine {
  public:
   explicit Engine(const Setup& setup);
@@ -99,9 +102,13 @@ class Engine {
   void end(const Error& error);
   /// Throws Error (usage) in a child of fork: the child is not a member of the job. Throws what the engine was ended
   /// with.
-  void check_process() const;
+  void check_process() const {
+    // Acquire: pairs with the release in end, so that the error is seen.
+    if (ended_.load(std::memory_order_acquire) || forked()) refuse_process();
+  }
   /// This is such a child: nothing of the engine may be touched, its locks may be held by threads of the parent.
-  bool forked() const;
+  /// Relaxed: a child sees its parent's last value, and bumps it before anything else runs.
+  bool forked() const { return process_ != fork_generation.load(std::memory_order_relaxed); }
 
  private:
   /// One wait, from the engine's side: does nothing until it has become slow, then tells what it waits for.
@@ -120,6 +127,7 @@ class Engine {
     bool noted_ = false;
   };
 
+  [[noreturn]] void refuse_process() const;
   template <class Done>
   bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();

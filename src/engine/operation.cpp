@@ -27,26 +27,6 @@ constexpr std::uint32_t cancelled = std::numeric_limits<std::uint32_t>::max();
 
 Operation::~Operation() = default;
 
-void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-                        std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain) {
-  bound_ = &bound;
-  plain_ = bound.plain;
-  if (areas_.size() < bound.written.size()) make_room_for_areas();
-  reduction_ = reduction;
-  sequence_ = sequence;
-  chain_ = chain;
-  cell_base_ = released_ = cell_base;
-  cells_end_ = cell_base + static_cast<std::uint64_t>(bound_->plan.cells);
-  lane_ = lane;
-  user_tag_ = user_tag;
-  timed_out_.store(false, std::memory_order_relaxed);                 // relaxed: as above, nobody else knows it yet
-  base(plan::Buffer::input) = const_cast<std::byte*>(buffers.input);  // the checker proves it is only read
-  base(plan::Buffer::output) = buffers.output;
-  reset_steps(buffers.own);
-  // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
-  phase_.store(Phase::pending, std::memory_order_relaxed);
-}
-
 void Operation::begin_exact(Count own) {
   const Exact::Ends users{base(plan::Buffer::input), base(plan::Buffer::output)};
   const Exact::Ends ends = bound_->exact->begin(users, own, scratch_.data());
@@ -60,19 +40,10 @@ void Operation::open(std::shared_ptr<Mailbox> mailbox) {
   mailbox_->open(channel_, sequence_, chain_);
 }
 
-void Operation::reset_steps(Count own) {
-  if (scratch_.size() < bound_->scratch_bytes) scratch_.resize(bound_->scratch_bytes);
-  base(plan::Buffer::scratch) = scratch_.data();
-  if (progress_.empty()) progress_.resize(1);
-  at_ = 0;
-  progress_[0] = 0;
-  if (plain_) return transfers_.clear();
-  reset_otherwise(own);
-}
-
-void Operation::reset_otherwise(Count own) {
+void Operation::reset_otherwise(Count own, const Reduction& reduction) {
+  reduction_ = reduction;
   if (bound_->exact) begin_exact(own);
-  if (bound_->in_order) return transfers_.clear();
+  if (bound_->in_order) return;
   const std::size_t steps = bound_->instructions.size();
   steps_left_ = steps;
   missing_.assign(bound_->missing.begin(), bound_->missing.end());
@@ -137,7 +108,7 @@ bool Operation::run_ready() {
     const Index index = ready_.back();
     ready_.pop_back();
     moved = true;
-    if (noted_ != nullptr ? poll_noted(index) : run(index)) {
+    if (noted_ != nullptr ? poll_noted(index) : run(bound_->instructions[index])) {
       complete(index);
     } else if (!finished()) {
       blocked_.push_back(index);
@@ -191,11 +162,13 @@ void Operation::finish(Phase phase) {
   released_ = cells_end_;
   // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.
   phase_.store(phase, std::memory_order_release);
-  if (event_) {
-    const std::uint64_t one = 1;
-    [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
-  }
+  if (event_) signal_event();
   if (bound_->messages && channel_.spans_hosts()) channel_.engine_.courier().see_off();
+}
+
+void Operation::signal_event() const {
+  const std::uint64_t one = 1;
+  [[maybe_unused]] const auto written = ::write(event_.get(), &one, sizeof one);
 }
 
 void Operation::withdraw() {
@@ -219,8 +192,9 @@ Rank Operation::awaited() const {
   const bool one = bound_->in_order ? !at_end() : blocked_.size() == 1 && ready_.empty();
   if (!one) return -1;
   const Index index = bound_->in_order ? at_ : blocked_.front();
-  if (bound_->instructions[index].verb != Verb::await) return -1;
-  return channel_.place_of(channel_.near_[static_cast<std::size_t>(next_owner(index))]);
+  const Instruction& step = bound_->instructions[index];
+  if (step.verb != Verb::await) return -1;
+  return channel_.place_of(channel_.near_[static_cast<std::size_t>(next_owner(step))]);
 }
 
 void Operation::blockers(std::vector<Rank>& ranks) const {
@@ -237,7 +211,7 @@ void Operation::blockers(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
   const Place written = written_cell(step);
   if (step.verb == Verb::await)
-    ranks.push_back(channel_.near_[static_cast<std::size_t>(next_owner(index))]);
+    ranks.push_back(channel_.near_[static_cast<std::size_t>(next_owner(step))]);
   else if (step.transfer >= 0)
     ranks.push_back(step.peer);
   else if (written.cell >= 0)

@@ -2,6 +2,7 @@
 // A plan in flight: the state of its steps, and the one executor of all verbs.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <atomic>
 #include <cstdint>
@@ -63,8 +64,9 @@ class Operation {
   void release();
 
   // Used by Channel, under its lock.
+  /// Makes it ready, as the one of that number. Changes nothing before it has all memory that it needs.
   void prepare(const Bound& bound, Buffers buffers, const Reduction& reduction, std::uint64_t sequence,
-               std::uint64_t cell_base, transport::Lane lane, std::uint32_t user_tag, std::uint32_t chain);
+               std::uint64_t cell_base, std::uint32_t chain);
   /// Runs what can be run; true when anything moved. What a user's reduction throws breaks the group.
   bool advance();
   /// The place of the process whose publishing alone would move it on, or -1.
@@ -85,22 +87,28 @@ class Operation {
   friend class Channel;
 
   // Kept small by leaving what is rare or long out of line: it runs several times in a call of 100 ns.
-  bool run(plan::Index index);   // starts a step; true when complete
-  bool poll(plan::Index index);  // looks at a blocked step; true when complete
+  bool run(const Instruction& step);  // starts a step; true when complete
+  bool poll(plan::Index index);       // looks at a blocked step; true when complete
   void complete(plan::Index index);
   void cancel_others(plan::Index chosen, plan::Index successor);
   bool advance_steps();
   bool run_ready();
   bool advance_in_order();
-  bool at_end() const { return at_ == bound_->instructions.size(); }
-  std::uint64_t& progress(plan::Index index) { return progress_[bound_->in_order ? 0 : index]; }
+  bool at_end() const { return at_ == bound_->steps; }
+  std::uint64_t& progress(const Instruction& step) {
+    return bound_->in_order ? progress_at_ : progress_[bound_->index_of(step)];
+  }
+  std::uint64_t progress(const Instruction& step) const {
+    return bound_->in_order ? progress_at_ : progress_[bound_->index_of(step)];
+  }
   /// The part of `advance`, of preparing and of the end that plain plans do not need.
   [[gnu::noinline]] bool advance_otherwise();
-  [[gnu::noinline]] void reset_otherwise(Count own);
+  [[gnu::noinline]] void reset_otherwise(Count own, const Reduction& reduction);
   [[gnu::noinline]] void end();
   /// As far as it goes in order; true at the end.
   bool run_in_order();
   void finish(Phase phase);
+  [[gnu::noinline]] void signal_event() const;
   // What is noted down (recording.cpp).
   void note_start(trace::Track& track, trace::Form form);
   void note_end(trace::Outcome outcome);
@@ -110,8 +118,8 @@ class Operation {
   bool run_in_order_noted();
   void open(std::shared_ptr<Mailbox> mailbox);
 
-  [[gnu::noinline]] void make_room_for_areas() { areas_.resize(bound_->written.size()); }
-  void reset_steps(Count own);
+  [[gnu::noinline]] void make_room_for_areas() { areas_.resize(std::max(areas_.size(), bound_->written.size())); }
+  [[gnu::noinline]] void make_room_for_scratch() { scratch_.resize(bound_->scratch_bytes); }
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target) const;
   /// The last cell that everybody must be done with before this rank writes its cell of that sequence, and that of the
@@ -131,13 +139,13 @@ class Operation {
   // Owners of cells are rows of the board.
   bool seen(const Instruction& step, Rank owner);
   [[gnu::noinline]] void doubt(const Instruction& step, Rank owner, bool same_call);
-  [[gnu::noinline]] bool await_everyone(plan::Index index);
+  [[gnu::noinline]] bool await_everyone(const Instruction& step);
   [[gnu::noinline]] void give_back(const Instruction& step);
-  Rank next_owner(plan::Index index) const;
-  bool combine(plan::Index index);  // copy and reduce
-  [[gnu::noinline]] bool combine_pieces(plan::Index index);
-  [[gnu::noinline]] bool combine_laid_out(plan::Index index);  // packing.cpp
-  struct Laid;                                                 // one piece of such a step
+  Rank next_owner(const Instruction& step) const;
+  bool combine(const Instruction& step);  // copy and reduce
+  [[gnu::noinline]] bool combine_pieces(const Instruction& step);
+  [[gnu::noinline]] bool combine_laid_out(const Instruction& step);  // packing.cpp
+  struct Laid;                                                       // one piece of such a step
   /// What another process has written into the board cannot be.
   struct Damaged : std::runtime_error {
     using std::runtime_error::runtime_error;
@@ -158,50 +166,75 @@ class Operation {
   std::uint64_t word(std::uint64_t sequence) const;
   transport::Tag tag(const Instruction& step) const;
 
+  // What every call touches stands first, on few lines of the cache.
   Channel& channel_;
   const Bound* bound_ = nullptr;
-  std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
   std::array<std::byte*, plan::buffer_kinds>
-      bases_{};                        // by plan::Buffer; those that are no memory of this process: null
-  std::byte* exact_output_ = nullptr;  // the user's, where the plan has another
-  Reduction reduction_;
+      bases_{};  // by plan::Buffer; those that are no memory of this process: null
   std::uint64_t sequence_ = 0;
-  std::uint32_t chain_ = 0;  // signature of this and all earlier operations of the group; send, recv: its own
   std::uint64_t cell_base_ = 0;
-  std::uint64_t cells_end_ = 0;      // the last cell sequence of this operation
-  std::vector<Slots::Given> areas_;  // of what the plan writes
-  std::uint64_t released_ = 0;       // this rank is done with all cells up to this sequence
-  transport::Lane lane_ = transport::Lane::collective;
-  std::uint32_t user_tag_ = 0;
-  const void* site_ = nullptr;  // of the call, for reports
-
-  std::vector<std::uint32_t> missing_;
-  std::vector<plan::Index> ready_, blocked_;
-  std::vector<std::uint64_t> progress_;  // per step: await: ranks seen; copy, reduce: bytes done
-  std::vector<transport::Transfer> transfers_;
-  std::vector<std::byte> scratch_;
-  plan::Index at_ = 0;          // of a plan that runs in order: the next step
-  std::size_t steps_left_ = 0;  // of any other
-  bool plain_ = false;          // its plan is, and it is not noted
+  std::uint64_t cells_end_ = 0;    // the last cell sequence of this operation
+  std::uint64_t released_ = 0;     // this rank is done with all cells up to this sequence
+  std::uint32_t chain_ = 0;        // signature of this and all earlier operations of the group; send, recv: its own
+  plan::Index at_ = 0;             // of a plan that runs in order: the next step
+  std::uint64_t progress_at_ = 0;  // of that step: await: ranks seen; copy, reduce: bytes done
+  std::atomic<Phase> phase_{Phase::idle};
+  std::atomic<std::uint32_t> references_{0};
+  std::atomic<bool> timed_out_{false};
+  bool plain_ = false;  // its plan is, and it is not noted
   bool posted_ahead_ = false;
   bool worked_ = false;     // on a step that is not complete: its next piece waits for nobody
   bool published_ = false;  // since the last look: somebody may have to be woken
+  transport::Lane lane_ = transport::Lane::collective;
+  std::uint32_t user_tag_ = 0;
+  const void* site_ = nullptr;     // of the call, for reports
+  Operation* previous_ = nullptr;  // the channel's list of operations in order
+  Operation* next_ = nullptr;      // of that list, or of those that are idle
+  base::Descriptor event_;         // made by fileno
+  std::vector<transport::Transfer> transfers_;
+  std::vector<std::byte> scratch_;
 
-  std::atomic<Phase> phase_{Phase::idle};
-  std::atomic<std::uint32_t> references_{0};
+  std::vector<Slots::Given> areas_;          // of what the plan writes
+  std::shared_ptr<const Bound> keep_bound_;  // once it outlives the call that started it
+  std::shared_ptr<Channel> keep_;            // keeps the channel while a request is out
   std::shared_ptr<const Error> error_;
-  base::Descriptor event_;  // made by fileno
-  std::atomic<bool> timed_out_{false};
+  std::byte* exact_output_ = nullptr;  // the user's, where the plan has another
+  Reduction reduction_;                // of a plan that is not plain
+  std::vector<std::uint32_t> missing_;
+  std::vector<plan::Index> ready_, blocked_;
+  std::vector<std::uint64_t> progress_;  // as progress_at_, per step of a plan that does not run in order
+  std::size_t steps_left_ = 0;           // of such a plan
   // Of what is noted down: the call, and since when each step waits or moves (0: it does neither).
   trace::Event* noted_ = nullptr;
   trace::Track* track_ = nullptr;
   std::vector<std::uint64_t> since_;
   std::shared_ptr<Mailbox> mailbox_;  // sparse_exchange's: the plan runs when it lets it
-  std::shared_ptr<Channel> keep_;     // keeps the channel while a request is out
-  Operation* previous_ = nullptr;     // the channel's list of operations in order
-  Operation* next_ = nullptr;
 
   friend class Engine;
 };
+
+/// In line: it is a part of every start, and most of what it is given is at hand there.
+[[gnu::always_inline]] inline void Operation::prepare(const Bound& bound, Buffers buffers, const Reduction& reduction,
+                                                      std::uint64_t sequence, std::uint64_t cell_base,
+                                                      std::uint32_t chain) {
+  bound_ = &bound;
+  plain_ = bound.plain;
+  if (bound.slots > 0) make_room_for_areas();
+  if (scratch_.size() < bound.scratch_bytes) make_room_for_scratch();
+  sequence_ = sequence;
+  chain_ = chain;
+  cell_base_ = released_ = cell_base;
+  cells_end_ = cell_base + static_cast<std::uint64_t>(bound.plan.cells);
+  timed_out_.store(false, std::memory_order_relaxed);                 // relaxed: nobody else knows it yet
+  base(plan::Buffer::input) = const_cast<std::byte*>(buffers.input);  // the checker proves it is only read
+  base(plan::Buffer::output) = buffers.output;
+  base(plan::Buffer::scratch) = scratch_.data();
+  at_ = 0;
+  progress_at_ = 0;
+  transfers_.clear();
+  if (!plain_) reset_otherwise(buffers.own, reduction);
+  // Relaxed: nobody else knows the operation yet; handing out the request publishes it.
+  phase_.store(Phase::pending, std::memory_order_relaxed);
+}
 
 }  // namespace tutti::engine

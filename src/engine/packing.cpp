@@ -29,8 +29,7 @@ struct Operation::Laid {
   std::size_t bytes;
 };
 
-bool Operation::combine_laid_out(Index index) {
-  const Instruction& step = bound_->instructions[index];
+bool Operation::combine_laid_out(const Instruction& step) {
   const std::size_t element = bound_->element;
   const bool copies = step.verb == Verb::copy;
   const bool exposed = step.source.buffer == Buffer::exposed || step.target.buffer == Buffer::exposed;
@@ -38,7 +37,7 @@ bool Operation::combine_laid_out(Index index) {
       bound_->layouts.of(step.source.buffer) != nullptr && bound_->layouts.of(step.target.buffer) != nullptr;
   const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };
   const std::size_t most = whole(!copies || both ? reduce_bytes : exposed ? read_bytes : Bound::piece_bytes);
-  std::uint64_t& done = progress(index);  // bytes
+  std::uint64_t& done = progress(step);  // bytes
   const std::size_t stop = std::min<std::size_t>(step.bytes, done + whole(Bound::piece_bytes));
   while (done < stop) {
     const Laid piece{step.source.from(done), step.target.from(done), std::min(most, stop - done)};

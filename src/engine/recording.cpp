@@ -99,9 +99,9 @@ bool Operation::poll_noted(Index index) {
 }
 
 bool Operation::run_in_order_noted() {
-  for (const auto end = static_cast<Index>(bound_->instructions.size()); at_ != end; ++at_) {
+  for (const Index end = bound_->steps; at_ != end; ++at_) {
     if (!poll_noted(at_)) return false;
-    progress_[0] = 0;
+    progress_at_ = 0;
   }
   return true;
 }

@@ -58,10 +58,9 @@ std::uint64_t Operation::word(std::uint64_t sequence) const {
   return static_cast<std::uint64_t>(chain_) << 32 | static_cast<std::uint32_t>(sequence);
 }
 
-Rank Operation::next_owner(Index index) const {
-  const Rank peer = bound_->instructions[index].peer;
-  if (peer != plan::everyone) return peer;
-  const Rank next = channel_.row() + 1 + static_cast<Rank>(progress_[bound_->in_order ? 0 : index]);
+Rank Operation::next_owner(const Instruction& step) const {
+  if (step.peer != plan::everyone) return step.peer;
+  const Rank next = channel_.row() + 1 + static_cast<Rank>(progress(step));
   return next >= channel_.board_.size() ? next - channel_.board_.size() : next;
 }
 
@@ -86,11 +85,10 @@ void Operation::doubt(const Instruction& step, Rank owner, bool same_call) {
     channel_.check_records(owner);
 }
 
-bool Operation::await_everyone(Index index) {
-  const Instruction& step = bound_->instructions[index];
-  std::uint64_t& done = progress(index);
+bool Operation::await_everyone(const Instruction& step) {
+  std::uint64_t& done = progress(step);
   for (const auto others = static_cast<std::uint64_t>(channel_.board_.size() - 1); done < others; ++done)
-    if (!seen(step, next_owner(index))) return false;
+    if (!seen(step, next_owner(step))) return false;
   return true;
 }
 
@@ -108,10 +106,9 @@ bool Operation::publish(const Instruction& step) {
   return true;
 }
 
-bool Operation::combine(Index index) {
-  const Instruction& step = bound_->instructions[index];
+bool Operation::combine(const Instruction& step) {
   if (!may_write(step.target)) return false;
-  if (!step.at_once) return combine_pieces(index);
+  if (!step.at_once) return combine_pieces(step);
   if (step.count == 0) return true;
   std::byte* const to = address(step.target);
   const std::byte* const from = address(step.source);
@@ -130,19 +127,18 @@ void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte
                             Count count) {
   if (bound_->kernel != nullptr) return bound_->kernel(source, target, target, count);
   if (bound_->exact)
-    return bound_->exact->reduce(static_cast<std::size_t>(&step - bound_->instructions.data()), done, source, target,
+    return bound_->exact->reduce(bound_->index_of(step), done, source, target,
                                  static_cast<std::size_t>(count) * bound_->element, scratch_.data());
   reduce(reduction_, bound_->description.type, bound_->element, source, target, count, step.side);
 }
 
-bool Operation::combine_pieces(Index index) {
-  const Instruction& step = bound_->instructions[index];
-  if (bound_->layouts.reach(step.source.buffer, step.target.buffer)) return combine_laid_out(index);
+bool Operation::combine_pieces(const Instruction& step) {
+  if (bound_->layouts.reach(step.source.buffer, step.target.buffer)) return combine_laid_out(step);
   const std::size_t element = bound_->element;
   const bool exposed = step.source.buffer == Buffer::exposed, copies = step.verb == Verb::copy;
   const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };
   const std::size_t most = whole(exposed && !copies ? fetch_bytes : Bound::piece_bytes);
-  std::uint64_t& done = progress(index);  // bytes
+  std::uint64_t& done = progress(step);  // bytes
   const std::size_t stop = std::min<std::size_t>(step.bytes, done + whole(Bound::piece_bytes));
   while (done < stop) {
     const std::size_t bytes = std::min(most, stop - done);
@@ -190,8 +186,7 @@ std::uint64_t Operation::address_in_theirs(const Place& place, std::size_t bytes
   return 0;
 }
 
-bool Operation::run(Index index) {
-  const Instruction& step = bound_->instructions[index];
+bool Operation::run(const Instruction& step) {
   switch (step.verb) {
     case Verb::send:
     case Verb::recv:
@@ -199,11 +194,11 @@ bool Operation::run(Index index) {
       return start_transfer(step);
     case Verb::reduce:
     case Verb::copy:
-      return combine(index);
+      return combine(step);
     case Verb::publish:
       return publish(step);
     case Verb::await:
-      return step.peer == plan::everyone ? await_everyone(index) : seen(step, step.peer);
+      return step.peer == plan::everyone ? await_everyone(step) : seen(step, step.peer);
     case Verb::release:
       give_back(step);
       return true;
@@ -221,13 +216,14 @@ bool Operation::poll(Index index) {
   // A receive into a cell that others still read has not started yet.
   const Instruction& step = bound_->instructions[index];
   const bool started = step.transfer >= 0 && transfers_[static_cast<std::size_t>(step.transfer)].peer >= 0;
-  return started ? poll_transfer(step) : run(index);
+  return started ? poll_transfer(step) : run(step);
 }
 
 bool Operation::run_in_order() {
-  for (const auto end = static_cast<Index>(bound_->instructions.size()); at_ != end; ++at_) {
-    if (!run(at_)) return false;
-    progress_[0] = 0;
+  const Instruction* const first = bound_->instructions.data();
+  for (const Index end = bound_->steps; at_ != end; ++at_) {
+    if (!run(first[at_])) return false;
+    progress_at_ = 0;
   }
   return true;
 }

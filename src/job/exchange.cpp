@@ -48,7 +48,7 @@ Request Member::start_exchange(const std::shared_ptr<engine::Mailbox>& mailbox, 
   says.element = element;
   const auto bound = std::make_shared<const engine::Bound>(barrier->plan, says, planner_.near());
   return Request(
-      channel_->start(turn, {.bound = bound, .buffers = {}, .reduction = {}, .site = site, .mailbox = &mailbox}));
+      channel_->start(turn, {.buffers = {}, .bound = bound, .reduction = {}, .site = site, .mailbox = &mailbox}));
 }
 
 }  // namespace tutti::job

@@ -56,8 +56,8 @@ Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
       planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())) {}
 
 Channel::Start Member::prepare(const Call& call) {
-  return {.bound = planner_.prepare(call),
-          .buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output), call.own},
+  return {.buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output), call.own},
+          .bound = planner_.prepare(call),
           .reduction = call.reduction,
           .site = call.site};
 }
@@ -83,8 +83,8 @@ std::unique_ptr<const Prepared> Member::init(const Call& call) {
 namespace {
 
 Channel::Start again(const Prepared& prepared) {
-  return {.bound = prepared.bound,
-          .buffers = prepared.buffers,
+  return {.buffers = prepared.buffers,
+          .bound = prepared.bound,
           .reduction = prepared.reduction,
           .site = prepared.site,
           .kept = true};
@@ -141,8 +141,8 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   const auto bound =
       std::make_shared<const engine::Bound>(std::move(plan), says, std::span<const Rank>(), std::move(layouts));
   Channel::Turn turn(*channel_);
-  return Request(channel_->start(turn, {.bound = bound,
-                                        .buffers = {.output = data},
+  return Request(channel_->start(turn, {.buffers = {.output = data},
+                                        .bound = bound,
                                         .reduction = {},
                                         .lane = mark.lane,
                                         .user_tag = mark.tag,

@@ -96,5 +96,31 @@ TEST(Bound, BringsTooMuchPastTheCaches) {
   EXPECT_TRUE(streams(base::largest_cache()));
 }
 
+/// A block for each of two others, in these cells, with nothing between the two.
+plan::Plan two_blocks(std::int32_t one, std::int32_t other, Count count) {
+  plan::Builder b(0, 3);
+  b.use(plan::Ring::small, 2);
+  for (const std::int32_t cell : {one, other}) {
+    const plan::Slice mine = plan::Builder::shared(0, cell, 0, count);
+    const plan::Handle written = b.copy(plan::Builder::input(cell * count, count), mine);
+    b.publish(cell, mine).after(written);
+  }
+  return b.build();
+}
+
+TEST(Bound, RunsInOrderWhatWaitsForTheSameReaders) {
+  EXPECT_TRUE(Bound(two_blocks(0, 1, 8), of_bytes()).plain);
+  EXPECT_FALSE(Bound(two_blocks(1, 0, 8), of_bytes()).in_order);     // cell 0 may be free, and cell 1 not yet
+  EXPECT_FALSE(Bound(two_blocks(0, 1, 1000), of_bytes()).in_order);  // areas are free when theirs are
+}
+
+TEST(Bound, RunsNotInOrderWhatOthersAwait) {
+  plan::Builder b(0, 2);
+  b.use(plan::Ring::small, 1);
+  b.await(1, 0, 0);
+  b.publish(0, plan::Builder::shared(0, 0, 0, 0));
+  EXPECT_FALSE(Bound(b.build(), of_bytes()).in_order);
+}
+
 }  // namespace
 }  // namespace tutti::engine
