@@ -73,7 +73,7 @@ struct Needs {
   bool even_hosts = false;   ///< Equally many ranks on all hosts.
   bool contiguous = false;   ///< The ranks of each host follow each other in the group.
   bool in_order = false;     ///< The same, but for commutative reductions.
-  bool single_copy = false;  ///< Ranks may read each other's exposed memory.
+  bool single_copy = false;  ///< Ranks may read and write each other's exposed memory.
   bool commutative = false;  ///< Only for commutative reductions.
   bool power_of_two = false;
   bool fits_small = false;  ///< The agreed count fits a small cell.

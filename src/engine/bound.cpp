@@ -104,10 +104,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
       element(travels(how) ? sizeof(std::int64_t) : says.element),
       steps(static_cast<Index>(plan.steps.size())),
       layouts(std::move(laid_out)) {
-  const std::size_t count = plan.steps.size();
-  instructions.reserve(count);
-  missing.resize(count);
-  first_successor.assign(count + 1, 0);
+  instructions.reserve(plan.steps.size());
   scratch_bytes = static_cast<std::size_t>(plan.scratch) * element;
   const Rows rows{near};
   const Rank row = rows(plan.rank);
@@ -120,38 +117,45 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
           {step.cell, host::slots_of(static_cast<std::size_t>(step.source.offset + step.source.count) * element)});
   std::ranges::sort(written, {}, &Area::cell);
   for (const Area& area : written) slots += static_cast<std::size_t>(area.slots);
-  for (std::size_t i = 0; i < count; ++i) {
-    const plan::Step& step = plan.steps[i];
-    const auto after = plan.after(step);
-    missing[i] = step.any ? std::min<std::uint32_t>(1, static_cast<std::uint32_t>(after.size()))
-                          : static_cast<std::uint32_t>(after.size());
+  for (const plan::Step& step : plan.steps) {
     any = any || step.any;
-    for (const Index before : after) ++first_successor[before + 1];
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);
     opens = opens || step.open;
     instructions.push_back(make_ready(step, in_areas, rows));
     if (step.verb == Verb::publish) next_cells = std::clamp(step.cell + 1, next_cells, most_cells_fetched);
   }
   next_area = std::min(beginning_of_area(row), most_fetched);
-  for (std::size_t i = 0; i < count; ++i) first_successor[i + 1] += first_successor[i];
-  successors.resize(plan.edges.size());
-  std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
-  // Of steps that may begin together receives begin first: each lets its sender begin. Behind what this rank sends on
-  // the same connection the word would come late, and two that swap large messages would do so one after the other.
-  for (const bool receiving : {true, false})
-    for (Index i = 0; i < count; ++i)
-      if (receives(plan.steps[i]) == receiving)
-        for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
-  for (const bool receiving : {false, true})
-    for (Index i = static_cast<Index>(count); i-- > 0;)
-      if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
+  link_steps();
   in_order = find_in_order();
-  if (how == nullptr && kernel != nullptr) join_copies();
+  if (how == nullptr && kernel != nullptr && !any) join_copies();
   find_streams(near.empty() ? plan.size : static_cast<Rank>(near.size()));
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
   plain = in_order && how == nullptr && !mailbox && (says.op == Op::none || kernel != nullptr);
+}
+
+/// Of steps that may begin together receives begin first: each lets its sender begin. Behind what this rank sends on
+/// the same connection the word would come late, and two that swap large messages would do so one after the other.
+void Bound::link_steps() {
+  missing.resize(steps);
+  first_successor.assign(std::size_t{steps} + 1, 0);
+  for (Index i = 0; i < steps; ++i) {
+    const auto after = plan.after(plan.steps[i]);
+    missing[i] = plan.steps[i].any ? std::min<std::uint32_t>(1, static_cast<std::uint32_t>(after.size()))
+                                   : static_cast<std::uint32_t>(after.size());
+    for (const Index before : after) ++first_successor[before + 1];
+  }
+  for (Index i = 0; i < steps; ++i) first_successor[i + 1] += first_successor[i];
+  successors.resize(plan.edges.size());
+  std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
+  for (const bool receiving : {true, false})
+    for (Index i = 0; i < steps; ++i)
+      if (receives(plan.steps[i]) == receiving)
+        for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
+  for (const bool receiving : {false, true})
+    for (Index i = steps; i-- > 0;)
+      if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
 }
 
 Bound::Areas Bound::find_areas(const Rows& rows) const {

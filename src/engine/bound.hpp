@@ -97,10 +97,11 @@ struct Bound {
   std::int32_t transfers = 0;
   std::size_t scratch_bytes = 0;
   std::size_t largest_landing = 0;
-  bool exposes = false;  ///< Others may read this rank's memory while it runs,
-  bool opens = false;    ///< or write it.
+  bool exposes = false;  ///< Others may read this rank's memory while it runs, or write it,
+  bool opens = false;    ///< and some of it they write.
   /// The steps can run strictly one after the other, as they stand: no publish or release then waits for an await that
-  /// it does not come after anyway. Such plans need no counting of edges.
+  /// it does not come after anyway, or for readers that it does not wait for anyway. Such plans need no counting of
+  /// edges.
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
@@ -133,6 +134,7 @@ struct Bound {
   /// from what is published, and from what is awaited.
   using Areas = std::set<std::uint64_t>;
   Areas find_areas(const Rows& rows) const;
+  void link_steps();
   Instruction make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows);
   std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
   void join_copies();

@@ -224,6 +224,7 @@ bool Channel::finish_soon(Operation& operation) {
 }
 
 bool Channel::advance_operations() {
+  if (broken_) return fail_operations();
   bool moved = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     if (operation->finished()) continue;

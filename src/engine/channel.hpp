@@ -163,7 +163,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void record();
   void write_record(const Operation& operation);
   void recycle(Operation* operation);
-  /// At least `bytes` bytes to fetch exposed memory into.
+  /// At least `bytes` bytes to fetch exposed memory into, or to pack what goes there.
   std::byte* fetched(std::size_t bytes);
   /// Of the member in that row.
   bool read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to);
@@ -213,7 +213,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::string called(Rank member, std::uint64_t sequence) const;
   std::string called_here(std::uint64_t sequence) const;
   std::string call_text(std::uint64_t call, Count count, std::int32_t algorithm, const base::Label& label) const;
-  void fence_others(bool open);
+  bool is_touched() const;
+  bool fail_operations();
 
   std::unique_ptr<trace::Track> make_track(trace::Recorder& recorder) const;  // recording.cpp
 

@@ -1,7 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that one rank exposes and others read or write, and how its owner gets it back when the group breaks.
-#include <sched.h>
-
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -13,27 +11,37 @@
 
 namespace tutti::engine {
 
-/// Other processes that only read this one's memory drop what they have read when the group is broken: no fence needed.
-/// Who writes it, or touches it inside one address space, where its owner might free it, is waited for: as long as it
-/// takes, also if he is stopped in the middle, for he will write when he goes on.
-void Channel::fence_others(bool open) {
-  const bool direct = engine_.setup().direct;
-  if (!direct && !open) return;
+/// Whether another rank is at this rank's memory. Whether he is there at all is asked of his lock: he may be noted as
+/// dead while one of his threads still writes.
+bool Channel::is_touched() const {
   for (Rank other = 0; other < board_.size(); ++other) {
-    if (other == row()) continue;
-    const Rank place = place_of(near_[static_cast<std::size_t>(other)]);
     // Sequentially consistent: partner of while_whole, see tell_members.
-    while (board_.member(other).touching.load(std::memory_order_seq_cst) == row()) {
-      if (!direct && engine_.segment().probe(place) != host::Life::alive) break;
-      sched_yield();
-    }
+    if (other == row() || board_.member(other).touching.load(std::memory_order_seq_cst) != row()) continue;
+    if (engine_.setup().direct || engine_.segment().is_locked(place_of(near_[static_cast<std::size_t>(other)])))
+      return true;
   }
+  return false;
+}
+
+/// Fails what is pending. Other processes that only read this one's memory drop what they have read when the group is
+/// broken. Who writes it, or touches it inside one address space, where its owner might free it, comes first: such an
+/// operation stays pending until he is done, also if he is stopped in the middle, for he will write when he goes on.
+bool Channel::fail_operations() {
+  bool failed = false;
+  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
+    if (operation->finished()) continue;
+    const Bound& bound = operation->bound();
+    if ((bound.opens || (bound.exposes && engine_.setup().direct)) && is_touched()) continue;
+    operation->fail(broken_);
+    failed = true;
+  }
+  return failed;
 }
 
 template <class Work>
 bool Channel::while_whole(Rank row, Work work) {
   std::atomic<std::int32_t>& touching = board_.member(this->row()).touching;
-  touching.store(row, std::memory_order_seq_cst);  // partner: tell_members and fence_others
+  touching.store(row, std::memory_order_seq_cst);  // partner: tell_members and is_touched
   const bool whole = board_.header().broken.load(std::memory_order_seq_cst) == 0;
   if (whole) work();
   touching.store(-1, std::memory_order_seq_cst);

@@ -50,7 +50,7 @@ void Channel::look_at_alarm() {
 
 void Channel::inspect() {
   if (!lock_.try_lock()) return;
-  if (!broken_) inspect_locked();
+  broken_ ? void(fail_operations()) : inspect_locked();
   settle();
   lock_.unlock();
 }
@@ -378,7 +378,7 @@ void Channel::tell_members(const Notice& found) {
     host::BoardHeader& header = board_.header();
     std::uint32_t seen = intact;
     // Sequentially consistent: who touches exposed memory announces himself, then looks here (while_whole); this side
-    // breaks, then looks for him (fence_others). One of the two sees the other.
+    // breaks, then looks for him (is_touched). One of the two sees the other.
     if (header.broken.compare_exchange_strong(seen, breaking, std::memory_order_seq_cst)) {
       header.cause.store(static_cast<std::uint32_t>(found.cause), std::memory_order_relaxed);
       header.who.store(who, std::memory_order_relaxed);
@@ -411,14 +411,8 @@ void Channel::break_with(std::shared_ptr<const Error> error, const Notice& found
   record();
   broken_ = std::move(error);
   tell_members(found);
-  bool exposed = false, open = false;
-  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
-    exposed = exposed || (!operation->finished() && operation->bound().exposes);
-    open = open || (!operation->finished() && operation->bound().opens);
-    operation->withdraw();
-  }
-  if (exposed) fence_others(open);
-  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->fail(broken_);
+  for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->withdraw();
+  fail_operations();
   const std::lock_guard lock(engine_.transport_lock());
   engine_.transport().forget(who_.context);
 }

@@ -83,11 +83,14 @@ bool Operation::advance_otherwise() {
   return moved || at_ != before || finished();
 }
 
+/// It takes no further step: it has finished, or will fail when nobody is at its memory.
+bool Operation::stopped() const { return finished() || channel_.broken_ != nullptr; }
+
 bool Operation::advance_steps() {
   if (steps_left_ == 0) end();
   if (!std::exchange(posted_ahead_, true)) post_ahead();
   bool moved = run_ready();
-  for (std::size_t i = 0; i < blocked_.size() && !finished();) {
+  for (std::size_t i = 0; i < blocked_.size() && !stopped();) {
     const Index index = blocked_[i];
     if (!(noted_ != nullptr ? poll_noted(index) : poll(index))) {
       ++i;
@@ -104,7 +107,7 @@ bool Operation::advance_steps() {
 
 bool Operation::run_ready() {
   bool moved = false;
-  while (!ready_.empty() && !finished()) {
+  while (!ready_.empty() && !stopped()) {
     const Index index = ready_.back();
     ready_.pop_back();
     moved = true;

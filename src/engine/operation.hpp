@@ -94,6 +94,7 @@ class Operation {
   bool advance_steps();
   bool run_ready();
   bool advance_in_order();
+  bool stopped() const;
   bool at_end() const { return at_ == bound_->steps; }
   std::uint64_t& progress(const Instruction& step) {
     return bound_->in_order ? progress_at_ : progress_[bound_->index_of(step)];

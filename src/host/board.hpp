@@ -62,7 +62,7 @@ constexpr int slots(int size) { return std::clamp(8 * 240 / size, least_slots, 2
 struct alignas(line) Member {
   /// All cells with sequence <= this, and their areas, may be reused, as far as this rank is concerned.
   std::atomic<std::uint64_t> consumed;
-  std::atomic<std::int32_t> touching;  ///< Rank whose exposed memory this rank is copying from or to, or -1.
+  std::atomic<std::int32_t> touching;  ///< Row whose exposed memory this rank writes (in one process: or reads), or -1.
 };
 
 /// The start of a board.

@@ -90,6 +90,12 @@ Life Segment::probe(Rank world_rank) {
   return found;
 }
 
+bool Segment::is_locked(Rank world_rank) const {
+  check_rank(world_rank);
+  struct flock lock = life_lock(world_rank, F_WRLCK);
+  return fcntl(descriptor(), F_GETLK, &lock) != 0 || lock.l_type != F_UNLCK;
+}
+
 void Segment::declare_dead(Rank world_rank) {
   check_rank(world_rank);
   auto& life = process(world_rank).life;

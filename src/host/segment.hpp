@@ -173,6 +173,8 @@ class Segment {
   /// Whether the process can still act. A lock query for processes of other mappings (one system call), the word alone
   /// for local memory. A death found here is recorded, raises the alarm and wakes all sleepers.
   Life probe(Rank world_rank);
+  /// Whether some thread of another process may still run, whatever is noted of its life.
+  bool is_locked(Rank world_rank) const;
   /// Records a death that was learnt elsewhere (a test, the launcher), also of a process that never entered.
   void declare_dead(Rank world_rank);
   /// Bumps the alarm and wakes everybody who sleeps.

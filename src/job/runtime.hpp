@@ -32,7 +32,7 @@ struct Place {
   bool boards = true;                          ///< Members of a group that share a host get a board.
   std::vector<Rank> hosts{};                   ///< Of each rank of the world; empty: all share one.
   std::string launcher{};                      ///< Who started the job, for `tutti info`.
-  bool single_copy = false;                    ///< All ranks may read each other's exposed memory; agreed.
+  bool single_copy = false;                    ///< All ranks may read and write each other's exposed memory; agreed.
   std::uint64_t timeout = 0;                   ///< Nanoseconds that blocking calls may take; 0 = no limit.
   std::string name = std::string(world_name);  ///< Of the world, in messages.
   std::shared_ptr<void> home{};                ///< What has to live, and to end, with the runtime.
@@ -107,7 +107,7 @@ class Member : public std::enable_shared_from_this<Member> {
                          const void* site);
   /// The table for links of so many bits per second.
   using TableOf = std::function<std::shared_ptr<const tune::Table>(std::uint64_t)>;
-  /// Collective: whether all ranks can read each other's exposed memory, and make fences for all (host::Waiting); with
+  /// Collective: whether all ranks can reach each other's exposed memory, and make fences for all (host::Waiting); with
   /// a `table`, how fast the links between hosts are, which it is chosen by from now on. For a world, before its first
   /// operation.
   void agree_on_abilities(bool single_copy, const TableOf& table = nullptr);

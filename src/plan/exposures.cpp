@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <tuple>
+#include <utility>
 
 namespace tutti::plan {
 
@@ -54,6 +55,22 @@ void Exposures::collect(const Races& races) {
   }
   pair_theirs_with_own();
   pair_writes();
+  for (Node node = 0; node < operation_->nodes(); ++node)
+    if (operation_->step(node).open && !operation_->cancelled(node)) require_filled(node);
+}
+
+/// All of what is open is written: by others, or by its owner after the publish.
+void Exposures::require_filled(Node publish) const {
+  const Slice& opened = operation_->step(publish).source;
+  std::vector<std::pair<Count, Count>> written;
+  for (const Access& access : accesses_)
+    if (access.publish == publish && access.writes) written.emplace_back(access.begin, access.end);
+  std::ranges::sort(written);
+  Count end = opened.offset;
+  for (const auto& [from, to] : written)
+    if (from <= end) end = std::max(end, to);
+  if (end < opened.offset + opened.count)
+    operation_->refuse(publish, "nobody writes its element " + std::to_string(end - opened.offset));
 }
 
 void Exposures::collect_theirs() {

@@ -15,7 +15,8 @@
 namespace tutti::plan {
 
 /// Throws Refusal when an owner writes what it exposes while another rank may read it, touches what others may be
-/// writing, when two others may write the same, or when an owner may finish, so that the memory goes back to the user,
+/// writing, when two others may write the same, when nobody
+/// writes a part of what it opens, or when an owner may finish, so that the memory goes back to the user,
 /// before the others are done.
 class Exposures {
  public:
@@ -43,6 +44,7 @@ class Exposures {
   void collect_own(Node publish, const Races& races);
   void pair_theirs_with_own();
   void pair_writes();
+  void require_filled(Node publish) const;
   void look(const Causality& causality, std::size_t begin, std::size_t end);
   void refuse_pair(const Pair& pair) const;
   static std::string verb(const Access& access) { return access.writes ? "write" : "read"; }

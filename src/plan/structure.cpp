@@ -89,7 +89,7 @@ class Structure {
       case Verb::reduce:
       case Verb::copy:
         require_source(step.source, true);
-        require_target(step.target, step.verb == Verb::copy && step.source.buffer != Buffer::exposed);
+        require_target(step.target, step.verb == Verb::copy && is_own(step.source));
         require_distinct(step.source, step.target);
         return;
       case Verb::publish:
@@ -141,6 +141,10 @@ class Structure {
     if (slice.owner < 0 || slice.owner >= plan_.size)
       refuse("rank " + std::to_string(slice.owner) + " does not exist in a group of " + std::to_string(plan_.size));
     require_same_host(slice.owner);
+  }
+
+  bool is_own(const Slice& slice) const {
+    return slice.buffer != Buffer::exposed && (slice.buffer != Buffer::shared || slice.owner == plan_.rank);
   }
 
   void require_source(const Slice& slice, bool may_be_exposed) const {

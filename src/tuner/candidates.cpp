@@ -40,8 +40,9 @@ std::uint64_t hash_of(const plan::Plan& plan) {
   std::uint64_t hash = base::combine(static_cast<std::uint64_t>(plan.ring), static_cast<std::uint64_t>(plan.cells));
   for (const plan::Step& step : plan.steps) {
     for (const auto word : {static_cast<std::int64_t>(step.verb), static_cast<std::int64_t>(step.side),
-                            static_cast<std::int64_t>(step.any), static_cast<std::int64_t>(step.peer),
-                            static_cast<std::int64_t>(step.message), static_cast<std::int64_t>(step.cell)})
+                            static_cast<std::int64_t>(step.any), static_cast<std::int64_t>(step.open),
+                            static_cast<std::int64_t>(step.peer), static_cast<std::int64_t>(step.message),
+                            static_cast<std::int64_t>(step.cell)})
       hash = base::combine(hash, static_cast<std::uint64_t>(word));
     hash = mix_in(mix_in(hash, step.source), step.target);
     for (const plan::Index before : plan.after(step)) hash = base::combine(hash, before);

@@ -305,6 +305,9 @@ TEST(Checker, OpenMemoryIsItsWritersUntilTheySaySo) {
   twice.insert(twice.find("c:"), "d: copy input[0..1) -> exposed[0]#0[3..4) after a\n");
   twice.insert(twice.rfind('\n'), " d");
   expect_refused(verdict(opening, twice), 1, 2, "it writes memory");
+  std::string less = writing;
+  less.replace(less.find("output[0..4) -> exposed[0]#0[0..4)"), 34, "output[0..3) -> exposed[0]#0[0..3)");
+  expect_refused(verdict(opening, less), 0, 0, "nobody writes its element 3");
   std::string blind = writing;
   blind.erase(blind.find(" after a"), 8);
   expect_refused(verdict(opening, blind), 1, 1, "no await of that cell comes before it");

@@ -86,11 +86,14 @@ int write_memory(pid_t pid, std::uint64_t address, std::span<const std::byte> fr
 
 bool may_read_memory() {
   const std::uint64_t word = base::mix(static_cast<std::uint64_t>(getpid()));
-  std::uint64_t found = 0;
+  std::uint64_t found = 0, written = 0;
+  const auto place = [](const std::uint64_t& one) {
+    return static_cast<std::uint64_t>(reinterpret_cast<std::uintptr_t>(&one));
+  };
   return (yama_scope() <= '1' || geteuid() == 0) &&
-         read_memory(getpid(), reinterpret_cast<std::uintptr_t>(&word), std::as_writable_bytes(std::span(&found, 1))) ==
-             0 &&
-         found == word;
+         read_memory(getpid(), place(word), std::as_writable_bytes(std::span(&found, 1))) == 0 &&
+         write_memory(getpid(), place(written), std::as_bytes(std::span(&word, 1))) == 0 && found == word &&
+         written == word;
 }
 
 SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, std::uint64_t patience) {
@@ -98,7 +101,7 @@ SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, st
   // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.
   if (allowed && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
   offer_words(own_block(segment, self), self);
-  if (!allowed) return {false, "process_vm_readv is switched off"};
+  if (!allowed) return {false, "process_vm_readv and process_vm_writev are switched off"};
 
   const Rank neighbour = (self + 1) % segment.size();
   const Pair& block = own_block(segment, neighbour);

@@ -20,8 +20,8 @@ int read_memory(pid_t pid, std::uint64_t address, std::span<std::byte> to);
 /// The same the other way: writes `from` to `address` in process `pid`. Be sure that it still is who it was.
 int write_memory(pid_t pid, std::uint64_t address, std::span<const std::byte> from);
 
-/// Whether this process may use process_vm_readv at all, as far as it can tell alone: a container may forbid it, Yama
-/// may ask for privileges.
+/// Whether this process may use process_vm_readv and process_vm_writev at all, as far as it can tell alone: a container
+/// may forbid it, Yama may ask for privileges.
 bool may_read_memory();
 
 struct SingleCopy {
