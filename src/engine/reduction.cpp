@@ -93,8 +93,8 @@ TUTTI_INLINE T combine(T a, T b) {
 
 // A kind of element knows which operations it has and how to run one over n elements: target = source op other, where
 // other may be the target. So no pass depends on the one before, which compilers have to be told.
-#ifdef __clang__
-#define TUTTI_INDEPENDENT _Pragma("clang loop vectorize(assume_safety)")
+#ifdef __clang__  // which finds out by itself, and takes being told for an order
+#define TUTTI_INDEPENDENT
 #else
 #define TUTTI_INDEPENDENT _Pragma("GCC ivdep")
 #endif
