@@ -55,7 +55,10 @@ Call checked(const void* caller, tutti_group group, Make make, const Arguments&.
 /// The blocking form.
 template <class Make, class... Arguments>
 tutti_status run(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
-  return guarded([&] { group->group.run(checked(caller, group, make, arguments...)); });
+  return guarded([&] {
+    const Call call = checked(caller, group, make, arguments...);  // before the group is touched: it may be NULL
+    group->group.run(call);
+  });
 }
 
 /// The i-form.

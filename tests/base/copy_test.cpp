@@ -20,7 +20,7 @@ constexpr std::byte untouched{0xa5};
 
 /// What is wrong with a copy of so many bytes, or an empty text.
 std::string wrong(Copy copy, std::size_t bytes, std::size_t from, std::size_t to) {
-  std::vector<std::byte> source(bytes + from), target(bytes + to + guard, untouched);
+  std::vector<std::byte> source(bytes + from + 1), target(bytes + to + guard, untouched);
   Random random(bytes + 3 * from + 5 * to);
   for (std::byte& one : source) one = static_cast<std::byte>(random.below(250));  // never what guards are
   copy(target.data() + to, source.data() + from, bytes);
