@@ -15,12 +15,7 @@ namespace {
 
 void hand_in(Writer& b, const Shape& shape) {
   const Slice mine = my_input(shape);
-  if (mine.count == 0) return;
-  if (fits(shape, mine)) {
-    board::Line line;
-    board::put(b, line, 0, mine);
-    return;
-  }
+  if (hand_in_small(b, shape, mine)) return;
   b.publish(0, mine);
   // Of two ranks the root has the cell for it; of more, each has to hear it as soon as its own block is read.
   if (shape.size == 2)

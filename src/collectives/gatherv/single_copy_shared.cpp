@@ -25,12 +25,7 @@ void take_in(Writer& b, const Shape& shape, Rank distance) {
 
 void pass_on(Writer& b, const Shape& shape) {
   const Slice mine = my_input(shape);
-  if (mine.count == 0) return;
-  if (fits(shape, mine)) {
-    board::Line line;
-    board::put(b, line, 0, mine);
-    return;
-  }
+  if (hand_in_small(b, shape, mine)) return;
   const Rank distance = board::neighbour(shape, -shape.root);
   board::hand_over(b, shape, mine, Writer::exposed(shape.root, distance - 1, 0, mine.count), 0);
 }

@@ -13,4 +13,12 @@ inline bool fits(const Shape& shape, Slice block) {
   return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.large_cell / 2);
 }
 
+/// Hands in this rank's block if it is small, or empty; whether it was.
+inline bool hand_in_small(Writer& b, const Shape& shape, Slice mine) {
+  if (mine.count > 0 && !fits(shape, mine)) return false;
+  board::Line line;
+  if (mine.count > 0) board::put(b, line, 0, mine);
+  return true;
+}
+
 }  // namespace tutti::collectives::gatherv
