@@ -30,6 +30,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Membership membership)
     : keeps_engine_(std::move(engine)),
       engine_(*keeps_engine_),
       last_call_(engine_.segment().process(engine_.place()).last),
+      area_writer_(engine_.setup().caches),
       who_(std::move(membership)),
       near_(near_members(who_, engine_.setup())) {
   if (who_.board != 0) {

@@ -12,6 +12,7 @@
 #include <utility>
 #include <vector>
 
+#include "engine/area_writer.hpp"
 #include "engine/lock.hpp"
 #include "engine/notices.hpp"
 #include "engine/operation.hpp"
@@ -252,6 +253,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::array<std::uint32_t, 256> chains_{};
 
   Slots slots_;  // of this rank's areas
+  AreaWriter area_writer_;
   Membership who_;
   std::vector<Rank> near_;
   std::vector<std::unique_ptr<Operation>> operations_;

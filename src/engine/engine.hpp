@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/agreements.hpp"
+#include "engine/area_writer.hpp"
 #include "engine/channel.hpp"
 #include "engine/courier.hpp"
 #include "host/segment.hpp"
@@ -35,6 +36,7 @@ struct Setup {
   int ranks_on_host = 0;  ///< That share the cores; 0: all of the segment.
   /// Where each rank of the world is in the segment, -1 for those on other hosts. Empty: each at its own rank.
   std::vector<Rank> places{};
+  Caches caches = Caches::measured;
   trace::Recorder* recorder = nullptr;  ///< Notes what this rank does; null: nobody does.
 
   /// A world rank's place in the segment; -1: it is on another host.

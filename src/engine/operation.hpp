@@ -152,6 +152,7 @@ class Operation {
     using std::runtime_error::runtime_error;
   };
   bool combine_piece(const Laid& piece, const Instruction& step);
+  void move(const Instruction& step, std::byte* to, const std::byte* from, std::size_t bytes);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
   void begin_exact(Count own);

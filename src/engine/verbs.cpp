@@ -119,8 +119,16 @@ bool Operation::combine(const Instruction& step) {
   else if (step.bytes == sizeof(std::uint64_t))
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
   else
-    (step.streams ? base::copy_streaming : base::copy)(to, from, step.bytes);
+    move(step, to, from, step.bytes);
   return true;
+}
+
+/// Of memory that this process sees as it is.
+void Operation::move(const Instruction& step, std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (step.target.area != Place::no_area)
+    channel_.area_writer_.copy(to, from, bytes);
+  else
+    (step.streams ? base::copy_streaming : base::copy)(to, from, bytes);
 }
 
 void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source,
@@ -157,7 +165,7 @@ bool Operation::combine_pieces(const Instruction& step) {
     } else if (!copies) {
       reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
     } else if (!exposed) {
-      (step.streams ? base::copy_streaming : base::copy)(to, from, bytes);
+      move(step, to, from, bytes);
     }
     done += bytes;
     worked_ = true;

@@ -183,7 +183,10 @@ constexpr std::string_view no_thread =
 std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const JobNews news = agreed_news(ranks);
   Process process;
-  together(ranks, [&] { process.timeout = timeout_from_environment(); });
+  together(ranks, [&] {
+    process.timeout = timeout_from_environment();
+    process.caches = caches_from_environment();
+  });
   const Hosts hosts = find_hosts(ranks, news);
   const bool far = !hosts.of.empty();
   const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);

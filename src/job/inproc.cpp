@@ -85,6 +85,7 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
   for (Rank rank = 0; rank < size; ++rank) {
     Place place;
     place.engine = {host(rank).segment, rank, cores_of(options), true, fibers.get(), &algorithm_name};
+    if (fibers) place.engine.caches = engine::Caches::shared;  // all on one core; and nothing depends on time
     if (!options.hosts.empty()) place.engine.places = places(options.hosts, rank);
     place.hosts = options.hosts;
     place.table = table;

@@ -21,6 +21,7 @@ Place place_of(const Process& process) {
   place.engine.world_rank = process.rank;
   place.engine.cores = process.cores;
   place.engine.algorithm_name = &algorithm_name;
+  place.engine.caches = process.caches;
   place.engine.recorder = process.recorder;
   place.table = table_of(process, 0);
   place.algorithms = process.algorithms;

@@ -192,6 +192,7 @@ struct Process {
   std::string algorithms;   ///< Agreed; as TUTTI_ALGORITHMS.
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
+  engine::Caches caches = engine::Caches::measured;
   tune::Source table = {};                        ///< Agreed; what goes before the standard table.
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
   std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.

@@ -26,6 +26,14 @@ ProgressThread progress_from_environment() {
 
 }  // namespace
 
+engine::Caches caches_from_environment() {
+  const std::string text = variable("TUTTI_CACHES");
+  if (text.empty()) return engine::Caches::measured;
+  if (text == "shared") return engine::Caches::shared;
+  if (text == "apart") return engine::Caches::apart;
+  throw Error(Cause::usage, "TUTTI_CACHES=" + text + " means nothing; write shared or apart, or leave it out");
+}
+
 std::uint64_t timeout_from_environment() {
   const std::string text = variable("TUTTI_TIMEOUT");
   if (text.empty()) return 0;

@@ -5,6 +5,7 @@
 #include <cstdint>
 #include <string>
 
+#include "engine/area_writer.hpp"
 #include "job/offer.hpp"
 #include "tune/source.hpp"
 #include "tutti/types.hpp"
@@ -13,6 +14,9 @@ namespace tutti::job {
 
 /// Nanoseconds, of TUTTI_TIMEOUT=2.5; 0 when it is not set. Throws Error (usage).
 std::uint64_t timeout_from_environment();
+
+/// TUTTI_CACHES: this rank's alone, others need not say the same. Throws Error (usage).
+engine::Caches caches_from_environment();
 
 /// TUTTI_ALGORITHMS; empty when it is not set. Throws Error (usage).
 std::string algorithms_from_environment();

@@ -152,6 +152,7 @@ void World::make() {
     process.table.why += "; hosts share a machine's cores: few messages go before few steps";
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();
+  process.caches = caches_from_environment();
   process.progress = offer.progress;
   recording = Recording::wanted(rank, hosts);
   if (recording) process.recorder = &recording->recorder();

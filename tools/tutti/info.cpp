@@ -16,6 +16,7 @@
 #include "base/copy.hpp"
 #include "commands.hpp"
 #include "drop_in.hpp"
+#include "engine/area_writer.hpp"
 #include "host/board.hpp"
 #include "host/segment.hpp"
 #include "host/topology.hpp"
@@ -67,6 +68,7 @@ int print() {
   row("transport", fmt::format("{}, messages up to {} bytes leave without their receiver", transport.name(),
                                transport.capabilities().eager));
   row("copies", base::how_copied());
+  row("", engine::how_filled(engine.setup().caches));
   row("single copy", fmt::format("{}: {}", runtime.place().single_copy ? "on" : "off", transport.capabilities().why));
   const tune::Source& table = runtime.place().source;
   row("algorithms", fmt::format("table {}: {}", table.name, table.why));
