@@ -65,6 +65,7 @@ class Proof {
       return "a release moves no data: a later one, or completion, frees the cells, and no cycle waits for it";
     if (mutation.change == Change::remove && step.verb == Verb::await) return of_await(plan, mutation);
     if (mutation.change == Change::cell && step.verb == Verb::await) return of_other_cell(step, mutation);
+    if (mutation.change == Change::peer && step.verb == Verb::await) return of_other_peer(plan, mutation);
     if (step.verb == Verb::publish && mutation.change != Change::twice)
       return of_publish(plan.rank, step.cell, mutation);
     if (mutation.change == Change::side && combines_alike(plan, mutation.step))
@@ -184,6 +185,14 @@ class Proof {
     for (Index before = 0; before < publish; ++before)
       if (order.before(before, publish) && !order.before(before, instead)) return "";
     return "the cell it awaits instead comes after all that the other one comes after";
+  }
+
+  /// Awaiting somebody else only adds an order, which deadlocks nowhere, or the mutant would not have survived.
+  std::string of_other_peer(const Plan& plan, const Mutation& mutation) const {
+    if (of_await(plan, mutation).empty()) return "";
+    std::vector<Plan> without(plans_.begin(), plans_.end());
+    perform({.change = Change::remove, .rank = mutation.rank, .step = mutation.step}, without);
+    return checker_.check(without, contract_, board_).ok ? "the await may as well be left out" : "";
   }
 
   static Index publisher(const Plan& plan, std::int32_t cell) {

@@ -2,10 +2,14 @@
 // Board: everybody publishes one cell for each other rank, nearest first: the block itself if it fits, else the exposed
 // block. Whoever exposed one waits until its reader has copied it. Sender and receiver know the block's size, so that
 // they take the same branch; no exchange of offsets before. In place exposes copies in scratch.
-// Two ranks know all counts: large blocks go in pieces where a segment was asked for.
+// Where a segment was asked for, which says that going through cells is faster than reading from memory, each rank has
+// more cells for each other, and larger blocks go through them, piece by piece, read half a ring behind. Who has small
+// blocks alone neither writes nor releases those. Two ranks know all counts, and so how many cells any block takes.
 // Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
 //
 //     P = 3    0  #1 #2     1  #2 #0     2  #0 #1      >  all copy  >  all publish  >  done
+//     pieces   0  #1 #2 receipt #1 #2 #1 #2 ...
+#include "collectives/alltoall/exchange.hpp"
 #include "collectives/board.hpp"
 
 namespace tutti::collectives::alltoallv {
@@ -16,68 +20,100 @@ class Exchange {
   explicit Exchange(const Shape& shape)
       : shape_(shape),
         b_(shape),
-        order_(b_, board::block_ring(shape), shape.size),
-        saved_(static_cast<std::size_t>(shape.size)) {}
+        mine_(alltoall::outgoing(b_, shape)),
+        most_(most_pieces(shape)),
+        cells_(shape.size + (most_ - 1) * (shape.size - 1)),
+        used_(has_large_blocks() ? cells_ : shape.size),
+        order_(b_, board::block_ring(shape), used_) {}
 
   plan::Plan build() {
-    if (shape_.size > 1) b_.use(board::block_ring(shape_), shape_.size);
-    blocks_.resize(saved_.size());
-    for (Rank rank = 0; rank < shape_.size; ++rank) prepare(rank);
-    const std::int32_t ahead = board::ahead(board::block_ring(shape_));
-    for (std::int32_t cell = -ahead; cell < shape_.size - 1; ++cell) {
-      if (cell + ahead < shape_.size - 1) give(cell + ahead);
+    const board::Ring ring = board::block_ring(shape_);
+    if (shape_.size > 1) b_.use(ring, cells_);
+    const std::int32_t ahead = board::ahead(ring);
+    for (std::int32_t cell = -ahead; cell < used_; ++cell) {
+      if (cell + ahead < used_) give(cell + ahead);
       if (cell >= 0) take(cell);
     }
-    finish();
     return b_.build();
   }
 
  private:
-  /// In place, the block for that rank is saved before the one from it is written over it.
-  void prepare(Rank rank) {
-    const auto r = static_cast<std::size_t>(rank);
-    const Slice home = output_block(shape_, rank);
-    blocks_[r] = shape_.in_place ? home : input_block(shape_, rank);
-    if (rank == shape_.rank) {
-      b_.copy(blocks_[r], home);
-    } else if (shape_.in_place) {
-      blocks_[r] = b_.scratch(home.count);
-      saved_[r] = b_.copy(home, blocks_[r]);
-    }
+  /// Of a block that goes through cells. What is larger is copied from memory as fast, and where more ranks share the
+  /// cores, so is what takes more than one (AMD EPYC: four ranks, 128 KiB 84 -> 55 us, 512 KiB level; eight, level).
+  static std::int32_t most_pieces(const Shape& shape) {
+    const bool asked = shape.parameters.segment > 0 && board::block_ring(shape) == board::Ring::large;
+    return asked && shape.size > 2 ? std::clamp(12 / (shape.size - 1), 1, 4) : 1;
   }
 
+  /// Through how many cells a block goes; one also where it is exposed.
+  std::int32_t pieces(Slice block) const {
+    const Count cell = std::min(shape_.parameters.segment, shape_.large_cell);
+    return most_ > 1 && block.count <= most_ * cell ? static_cast<std::int32_t>((block.count + cell - 1) / cell) : 1;
+  }
+  bool exposed(Slice block) const { return pieces(block) == 1 && !board::fits(shape_, block); }
+
+  /// Such a rank uses all cells, or waits until others have read what it exposes, who may be waiting for cells.
+  bool has_large_blocks() const {
+    for (Rank rank = 0; rank < shape_.size; ++rank) {
+      const Slice mine = block_for(rank);
+      if (rank != shape_.rank && (exposed(mine) || std::max(pieces(mine), pieces(output_block(shape_, rank))) > 1))
+        return true;
+    }
+    return false;
+  }
+
+  Slice block_for(Rank rank) const { return mine_.block[static_cast<std::size_t>(rank)]; }
+  Handle saved(Rank rank) const { return mine_.ready[static_cast<std::size_t>(rank)]; }
+
+  /// All other ranks' first pieces, then my receipt, then their second pieces, ...
+  bool is_receipt(std::int32_t cell) const { return cell == shape_.size - 1; }
+  std::int32_t piece(std::int32_t cell) const { return (cell - (cell >= shape_.size)) / (shape_.size - 1); }
+  Rank distance(std::int32_t cell) const { return (cell - (cell >= shape_.size)) % (shape_.size - 1) + 1; }
+
   void give(std::int32_t cell) {
-    const auto to = static_cast<std::size_t>(board::neighbour(shape_, cell + 1));
-    if (blocks_[to].count == 0) return;
-    board::offer(b_, order_.of(cell), shape_, cell, blocks_[to]).after(saved_[to]);
+    if (is_receipt(cell)) return;
+    const Rank to = board::neighbour(shape_, distance(cell));
+    const Slice block = block_for(to);
+    if (block.count == 0 || piece(cell) >= pieces(block)) return;
+    board::Line& line = order_.of(cell);
+    const Handle offered = exposed(block)
+                               ? line.add(b_.publish(cell, block))
+                               : board::put(b_, line, cell, board::part_of(block, piece(cell), pieces(block)));
+    offered.after(saved(to));
   }
 
   void take(std::int32_t cell) {
-    const Rank from = board::neighbour(shape_, -cell - 1);
-    const Slice home = output_block(shape_, from);
-    if (home.count > 0) {
-      const Slice theirs = board::offered(shape_, from, cell, home);
-      const Handle saved = saved_[static_cast<std::size_t>(from)];
-      const Handle copied = board::take(b_, order_.of(cell), theirs, home).after(saved);
-      if (!board::fits(shape_, home)) copied_.push_back(copied);
+    if (is_receipt(cell)) {
+      give_receipt(cell);
+    } else {
+      const Rank from = board::neighbour(shape_, -distance(cell));
+      const Slice home = output_block(shape_, from);
+      if (home.count > 0 && piece(cell) < pieces(home)) {
+        const Slice part = board::part_of(home, piece(cell), pieces(home));
+        const Slice theirs = exposed(home) ? Writer::exposed(from, cell, 0, home.count)
+                                           : Writer::shared(from, cell, 0, part.count);
+        const Handle copied = board::take(b_, order_.of(cell), theirs, part).after(saved(from));
+        if (exposed(home)) copied_.push_back(copied);
+      }
     }
     order_.finish(cell);
   }
 
-  void finish() {
-    const std::int32_t receipt = shape_.size - 1;
-    if (!copied_.empty()) b_.publish(receipt, board::nothing(shape_.rank, receipt)).after(copied_);
+  void give_receipt(std::int32_t cell) {
+    board::Line& line = order_.of(cell);
+    if (!copied_.empty()) line.add(b_.publish(cell, board::nothing(shape_.rank, cell)).after(copied_));
     for (Rank distance = 1; distance < shape_.size; ++distance) {
       const Rank to = board::neighbour(shape_, distance);
-      if (!board::fits(shape_, blocks_[static_cast<std::size_t>(to)])) b_.await(to, receipt, 0);
+      if (exposed(block_for(to))) line.add(b_.await(to, cell, 0));
     }
   }
 
   const Shape& shape_;
   Writer b_;
+  alltoall::Outgoing mine_;
+  std::int32_t most_, cells_;  // pieces of a block, and cells of them all
+  std::int32_t used_;          // cells that this rank writes or reads, from the first
   board::Order order_;
-  std::vector<Slice> blocks_;   // what I have for each rank
-  std::vector<Handle> saved_;   // in place: when it is in scratch
   std::vector<Handle> copied_;  // from exposed memory
 };
 
