@@ -38,7 +38,7 @@ Channel::Channel(std::shared_ptr<Engine> engine, Membership membership)
     std::byte* memory = engine_.segment().at(who_.board, host::Board::bytes(rows));
     board_ = host::Board(memory, rows, row_of(rank()), who_.context);
     touched_ = 0;
-    slots_ = Slots(static_cast<std::size_t>(host::slots(rows)));
+    slots_ = Slots(static_cast<std::size_t>(host::slots_used(rows, engine_.setup().ranks_per_core())));
   }
   mask_.assign(static_cast<std::size_t>(engine_.segment().size() - 1) / 64 + 1, 0);
   for (const Rank member : near_) {

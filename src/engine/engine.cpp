@@ -30,7 +30,7 @@ std::uint32_t current_generation() {
 Engine::Engine(const Setup& setup)
     : setup_(setup),
       waiting_(*setup.segment, setup.place_of(setup.world_rank), setup.cores,
-               setup.ranks_on_host > 0 ? setup.ranks_on_host : setup.segment->size(), setup.scheduler),
+               setup.ranks_sharing_cores(), setup.scheduler),
       process_(current_generation()) {}
 
 Engine::~Engine() { leave(); }

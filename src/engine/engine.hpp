@@ -39,6 +39,8 @@ struct Setup {
   Caches caches = Caches::measured;
   trace::Recorder* recorder = nullptr;  ///< Notes what this rank does; null: nobody does.
 
+  int ranks_sharing_cores() const { return ranks_on_host > 0 ? ranks_on_host : segment->size(); }
+  int ranks_per_core() const { return (ranks_sharing_cores() + cores - 1) / cores; }
   /// A world rank's place in the segment; -1: it is on another host.
   Rank place_of(Rank world) const { return places.empty() ? world : places[static_cast<std::size_t>(world)]; }
 };

@@ -95,6 +95,18 @@ TEST(Board, TakesWhatItIsGivenAnyway) {
   }
 }
 
+TEST(Board, RanksOfOneCoreUseNoMoreSlotsThanOneAlone) {
+  for (int size = 2; size <= 256; ++size)
+    for (int crowd = 1; crowd <= size; ++crowd) {
+      const int used = slots_used(size, crowd);
+      ASSERT_GE(used, least_slots) << size << " ranks, " << crowd << " a core";
+      ASSERT_LE(used, slots(size)) << size << " ranks, " << crowd << " a core";
+      ASSERT_TRUE(used == least_slots || used * crowd <= slots(size)) << size << " ranks, " << crowd << " a core";
+    }
+  EXPECT_EQ(slots_used(2, 1), slots(2));
+  EXPECT_EQ(slots_used(4, 2), slots(4) / 2);
+}
+
 /// How many pages of a stretch of memory there are.
 std::size_t pages_there(const void* begin, const void* end) {
   const auto page = static_cast<std::uintptr_t>(sysconf(_SC_PAGESIZE));
