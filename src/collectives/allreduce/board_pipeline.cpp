@@ -37,20 +37,37 @@ class Pipeline {
   Slice piece(std::int32_t round) const { return board::part_of(whole(shape_), round, rounds_); }
   Slice share(std::int32_t round, Rank rank) const { return board::part_of(piece(round), rank, shape_.size); }
 
+  /// All but my own share, which nobody else reads.
   void write(std::int32_t round) {
-    const Slice cell = Writer::shared(shape_.rank, 2 * round, 0, piece(round).count);
-    line_.add(b_.copy(operand(shape_, piece(round)), cell));
+    const Slice all = piece(round), mine = share(round, shape_.rank), cell = content(round, shape_.rank);
+    if (cell.count == 0) return;
+    const Count before = mine.offset - all.offset, behind = before + mine.count;
+    line_.add(b_.copy(operand(shape_, all.part(0, before)), cell.part(0, before)));
+    line_.add(b_.copy(operand(shape_, all.part(behind, all.count - behind)), cell.part(before, all.count - behind)));
     line_.add(b_.publish(2 * round, cell));
+  }
+
+  Slice content(std::int32_t round, Rank rank) const {
+    return Writer::shared(rank, 2 * round, 0, piece(round).count - share(round, rank).count);
+  }
+
+  /// What that rank has for my share.
+  Slice contribution(std::int32_t round, Rank rank) const {
+    const Slice mine = share(round, shape_.rank);
+    if (rank == shape_.rank) return operand(shape_, mine);
+    const Count left_out = rank < shape_.rank ? share(round, rank).count : 0;
+    return content(round, rank).part(mine.offset - piece(round).offset - left_out, mine.count);
   }
 
   void combine(std::int32_t round) {
     const Slice mine = share(round, shape_.rank);
     if (mine.count == 0) return;
-    line_.add(b_.await(board::everyone, 2 * round, piece(round).count));
+    for (Rank distance = 1; distance < shape_.size; ++distance) {
+      const Slice theirs = content(round, board::neighbour(shape_, distance));
+      line_.add(b_.await(theirs.owner, theirs.cell, theirs.count));
+    }
     const Slice sum = Writer::shared(shape_.rank, 2 * round + 1, 0, mine.count);
-    board::fold(b_, line_, shape_, sum, false, [&](Rank rank) {
-      return Writer::shared(rank, 2 * round, mine.offset - piece(round).offset, mine.count);
-    });
+    board::fold(b_, line_, shape_, sum, false, [&](Rank rank) { return contribution(round, rank); });
     line_.add(b_.publish(2 * round + 1, sum));
   }
 
