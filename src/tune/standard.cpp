@@ -235,8 +235,9 @@ gather               -    16 board_pipeline
 gatherv              -     2 board:segment=65536
 gatherv              -     8 single_copy_shared:segment=65536
 scatter              96   16 board
-scatter              -     4 board_pipeline
-scatter              2M   16 board_pipeline
+scatter              -     2 board_pipeline
+scatter              64K   8 board_pipeline
+scatter              32K  16 board_pipeline
 scatterv             -     8 board:segment=65536
 allgather            96   16 board
 allgather            -    16 board_pipeline

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Board pipeline: the data goes through the large cells in rounds. In each, everybody publishes a piece, combines one
-// share of everybody's piece in the order of the ranks, publishes that, and collects the others' shares.
+// Board pipeline: the data goes through the large cells in rounds. In each, everybody publishes a piece, but for
+// the share of it that it combines itself, combines that share of all in the order of the ranks, publishes the result,
+// and collects the others' shares.
 // Medium and large sizes where single copy is forbidden. Cost: 2 alpha S + 3 beta n + gamma n, S rounds.
 //
 //     P = 2     write 0  |  write 1, combine 0  |  write 2, combine 1, collect 0  |  write 3, ...

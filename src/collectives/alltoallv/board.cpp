@@ -23,7 +23,7 @@ class Exchange {
         mine_(alltoall::outgoing(b_, shape)),
         most_(most_pieces(shape)),
         cells_(shape.size + (most_ - 1) * (shape.size - 1)),
-        used_(has_large_blocks() ? cells_ : shape.size),
+        used_(cells_used()),
         order_(b_, board::block_ring(shape), used_) {}
 
   plan::Plan build() {
@@ -38,11 +38,11 @@ class Exchange {
   }
 
  private:
-  /// Of a block that goes through cells. What is larger is copied from memory as fast, and where more ranks share the
-  /// cores, so is what takes more than one (AMD EPYC: four ranks, 128 KiB 84 -> 55 us, 512 KiB level; eight, level).
+  /// Of a block that goes through cells; what is larger is copied from memory. Few enough that two operations fit the
+  /// ring of the small cells, which all of them come from.
   static std::int32_t most_pieces(const Shape& shape) {
     const bool asked = shape.parameters.segment > 0 && board::block_ring(shape) == board::Ring::large;
-    return asked && shape.size > 2 ? std::clamp(12 / (shape.size - 1), 1, 4) : 1;
+    return asked && shape.size > 2 ? std::clamp(192 / (shape.size - 1), 1, 64) : 1;
   }
 
   /// Through how many cells a block goes; one also where it is exposed.
@@ -52,14 +52,18 @@ class Exchange {
   }
   bool exposed(Slice block) const { return pieces(block) == 1 && !board::fits(shape_, block); }
 
-  /// Such a rank uses all cells, or waits until others have read what it exposes, who may be waiting for cells.
-  bool has_large_blocks() const {
+  /// From the first to the last that this rank writes or reads: its completion releases the others. Who waits until
+  /// others have read what it exposes releases its first ones before, without which they may not come so far.
+  std::int32_t cells_used() const {
+    std::int32_t used = shape_.size;
     for (Rank rank = 0; rank < shape_.size; ++rank) {
+      if (rank == shape_.rank) continue;
       const Slice mine = block_for(rank);
-      if (rank != shape_.rank && (exposed(mine) || std::max(pieces(mine), pieces(output_block(shape_, rank))) > 1))
-        return true;
+      const std::int32_t most = std::max(pieces(mine), pieces(output_block(shape_, rank)));
+      used = std::max(used, shape_.size + (most - 1) * (shape_.size - 1));
+      if (exposed(mine)) used = std::max(used, shape_.size + board::ahead(board::block_ring(shape_)));
     }
-    return false;
+    return std::min(used, cells_);
   }
 
   Slice block_for(Rank rank) const { return mine_.block[static_cast<std::size_t>(rank)]; }
@@ -112,7 +116,7 @@ class Exchange {
   Writer b_;
   alltoall::Outgoing mine_;
   std::int32_t most_, cells_;  // pieces of a block, and cells of them all
-  std::int32_t used_;          // cells that this rank writes or reads, from the first
+  std::int32_t used_;
   board::Order order_;
   std::vector<Handle> copied_;  // from exposed memory
 };
