@@ -8,20 +8,21 @@
 namespace tutti::engine {
 namespace {
 
-/// One copy in so many is timed; sooner again after one that speaks against what is done. Past the caches that one costs as much as 64 KiB
-/// would otherwise.
+/// One copy in so many is timed; sooner again after one that speaks against what is done. Past the caches that one
+/// costs as much as 64 KiB would otherwise.
 constexpr int timed = 32, soon = 4;
 constexpr std::size_t line = 64;
 /// Of a line that nobody else has a store takes 2 to 5 ns, of one from a distant cache 20 to 30.
 constexpr std::uint64_t slow_line = 10;
 /// Of many readers some may be near and some far, and an interrupt, a fresh page or a core that is taken away slow a
-/// copy down. Past the caches is better where one copy in eight is slow for good: so a slow one counts twice, a fast one
-/// once, and it takes two slow ones to begin, and as many fast ones as outweigh all that counts to end.
+/// copy down. Past the caches is better where one copy in eight is slow for good: so a slow one counts twice, a fast
+/// one once, and it takes two slow ones to begin, and as many fast ones as outweigh all that counts to end.
 constexpr int slow_counts = 2, begins = 4, most = 6;
 
 /// Has the source at hand, so that what is timed is the writing.
 void fetch(const std::byte* from, std::size_t bytes) {
-  for (std::size_t at = 0; at < bytes; at += line) static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
+  for (std::size_t at = 0; at < bytes; at += line)
+    static_cast<void>(*static_cast<const volatile std::byte*>(from + at));
 }
 
 }  // namespace

@@ -29,8 +29,8 @@ std::uint32_t current_generation() {
 
 Engine::Engine(const Setup& setup)
     : setup_(setup),
-      waiting_(*setup.segment, setup.place_of(setup.world_rank), setup.cores,
-               setup.ranks_sharing_cores(), setup.scheduler),
+      waiting_(*setup.segment, setup.place_of(setup.world_rank), setup.cores, setup.ranks_sharing_cores(),
+               setup.scheduler),
       process_(current_generation()) {}
 
 Engine::~Engine() { leave(); }

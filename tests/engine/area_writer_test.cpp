@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// When areas are filled past the caches: once two copies were slow, until fast ones outweigh them; and all bytes either way.
+// When areas are filled past the caches: once two copies were slow, until fast ones outweigh them; all bytes either
+// way.
 #include "engine/area_writer.hpp"
 
 #include <gtest/gtest.h>

@@ -9,8 +9,8 @@
 //
 //     P = 3    0  #1 #2     1  #2 #0     2  #0 #1      >  all copy  >  all publish  >  done
 //     pieces   0  #1 #2 receipt #1 #2 #1 #2 ...
-#include "collectives/alltoall/exchange.hpp"
 #include "collectives/board.hpp"
+#include "collectives/alltoall/exchange.hpp"
 
 namespace tutti::collectives::alltoallv {
 namespace {
@@ -94,8 +94,8 @@ class Exchange {
       const Slice home = output_block(shape_, from);
       if (home.count > 0 && piece(cell) < pieces(home)) {
         const Slice part = board::part_of(home, piece(cell), pieces(home));
-        const Slice theirs = exposed(home) ? Writer::exposed(from, cell, 0, home.count)
-                                           : Writer::shared(from, cell, 0, part.count);
+        const Slice theirs =
+            exposed(home) ? Writer::exposed(from, cell, 0, home.count) : Writer::shared(from, cell, 0, part.count);
         const Handle copied = board::take(b_, order_.of(cell), theirs, part).after(saved(from));
         if (exposed(home)) copied_.push_back(copied);
       }
