@@ -55,6 +55,8 @@ class Prepared {
     call.send_offsets = shape.send_offsets;
     call.recv_counts = shape.recv_counts;
     call.recv_offsets = shape.recv_offsets;
+    const Count segment = problem.parameters.segment * static_cast<Count>(element);
+    if (segment > 0) name_ += ":segment=" + std::to_string(segment);
     call.algorithm = name_;
   }
   bool intact() const { return input_.intact() && output_.intact(); }
@@ -199,6 +201,26 @@ TEST(Mismatch, CountOfAVeryLargeBlock) {
       const Play right{problem_of(board, 2, large), &board}, wrong{problem_of(board, 2, other), &board};
       expect_both_named(right, wrong, odd, 12);
     }
+}
+
+/// More ranks do where they take blocks through cells piece by piece; and all pieces of blocks of whole cells are
+/// alike.
+TEST(Mismatch, CountOfABlockOfSeveralCells) {
+  constexpr Count one_cell = tutti::host::large_payload / element;
+  const auto problem = [](const Algorithm& algorithm, Count count) {
+    Problem made = problem_of(algorithm, 4, count);
+    made.parameters.segment = one_cell;
+    return made;
+  };
+  const Algorithm *blocks = tutti::collectives::find(Kind::alltoallv, "board"),
+                  *gathered = tutti::collectives::find(Kind::gatherv, "single_copy_shared");
+  for (const Algorithm* algorithm : {blocks, gathered})
+    for (const Count cells : {0, 1, 2, 4, 20, 70})
+      for (const Rank odd : {0, 3}) {
+        const Play right{problem(*algorithm, 3 * one_cell), algorithm};
+        const Play wrong{problem(*algorithm, std::max(cells * one_cell, Count{1})), algorithm};
+        expect_both_named(right, wrong, odd, 13);
+      }
 }
 
 TEST(Mismatch, Type) {

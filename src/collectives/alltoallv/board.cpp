@@ -3,8 +3,9 @@
 // block. Whoever exposed one waits until its reader has copied it. Sender and receiver know the block's size, so that
 // they take the same branch; no exchange of offsets before. In place exposes copies in scratch.
 // Where a segment was asked for, which says that going through cells is faster than reading from memory, each rank has
-// more cells for each other, and larger blocks go through them, piece by piece, read half a ring behind. Who has small
-// blocks alone neither writes nor releases those. Two ranks know all counts, and so how many cells any block takes.
+// more cells for each other, and larger blocks go through them, piece by piece, read half a ring behind: the first cell
+// exposes such a block only to show how long it is. Who has small blocks alone neither writes nor releases the further
+// cells. Two ranks know all counts, and so how many cells any block takes.
 // Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
 //
 //     P = 3    0  #1 #2     1  #2 #0     2  #0 #1      >  all copy  >  all publish  >  done
@@ -22,8 +23,9 @@ class Exchange {
         b_(shape),
         mine_(alltoall::outgoing(b_, shape)),
         most_(most_pieces(shape)),
-        cells_(shape.size + (most_ - 1) * (shape.size - 1)),
+        cells_(shape.size + most_ * (shape.size - 1)),
         used_(cells_used()),
+        agreed_(static_cast<std::size_t>(shape.size)),
         order_(b_, board::block_ring(shape), used_) {}
 
   plan::Plan build() {
@@ -38,19 +40,20 @@ class Exchange {
   }
 
  private:
-  /// Of a block that goes through cells; what is larger is copied from memory. Few enough that two operations fit the
-  /// ring of the small cells, which all of them come from.
+  /// Of a block that goes through further cells; what is larger is copied from memory. Few enough that two operations
+  /// fit the ring of the small cells, which all of them come from.
   static std::int32_t most_pieces(const Shape& shape) {
     const bool asked = shape.parameters.segment > 0 && board::block_ring(shape) == board::Ring::large;
-    return asked && shape.size > 2 ? std::clamp(192 / (shape.size - 1), 1, 64) : 1;
+    return asked && shape.size > 2 ? std::clamp(192 / (shape.size - 1), 2, 64) : 0;
   }
 
-  /// Through how many cells a block goes; one also where it is exposed.
+  /// Of a block that goes through further cells; 0: its first cell holds or exposes it.
   std::int32_t pieces(Slice block) const {
-    const Count cell = std::min(shape_.parameters.segment, shape_.large_cell);
-    return most_ > 1 && block.count <= most_ * cell ? static_cast<std::int32_t>((block.count + cell - 1) / cell) : 1;
+    if (most_ == 0 || board::fits(shape_, block)) return 0;
+    const Count cell = std::min(shape_.parameters.segment, shape_.large_cell), needed = (block.count + cell - 1) / cell;
+    return needed <= most_ ? static_cast<std::int32_t>(needed) : 0;
   }
-  bool exposed(Slice block) const { return pieces(block) == 1 && !board::fits(shape_, block); }
+  bool exposed(Slice block) const { return pieces(block) == 0 && !board::fits(shape_, block); }
 
   /// From the first to the last that this rank writes or reads: its completion releases the others. Who waits until
   /// others have read what it exposes releases its first ones before, without which they may not come so far.
@@ -60,7 +63,7 @@ class Exchange {
       if (rank == shape_.rank) continue;
       const Slice mine = block_for(rank);
       const std::int32_t most = std::max(pieces(mine), pieces(output_block(shape_, rank)));
-      used = std::max(used, shape_.size + (most - 1) * (shape_.size - 1));
+      used = std::max(used, shape_.size + most * (shape_.size - 1));
       if (exposed(mine)) used = std::max(used, shape_.size + board::ahead(board::block_ring(shape_)));
     }
     return std::min(used, cells_);
@@ -69,38 +72,46 @@ class Exchange {
   Slice block_for(Rank rank) const { return mine_.block[static_cast<std::size_t>(rank)]; }
   Handle saved(Rank rank) const { return mine_.ready[static_cast<std::size_t>(rank)]; }
 
-  /// All other ranks' first pieces, then my receipt, then their second pieces, ...
+  /// All other ranks' first cells, then my receipt, then their first pieces, ...
   bool is_receipt(std::int32_t cell) const { return cell == shape_.size - 1; }
-  std::int32_t piece(std::int32_t cell) const { return (cell - (cell >= shape_.size)) / (shape_.size - 1); }
+  bool is_first(std::int32_t cell) const { return cell < shape_.size - 1; }
+  std::int32_t piece(std::int32_t cell) const { return (cell - shape_.size) / (shape_.size - 1); }
   Rank distance(std::int32_t cell) const { return (cell - (cell >= shape_.size)) % (shape_.size - 1) + 1; }
 
   void give(std::int32_t cell) {
     if (is_receipt(cell)) return;
     const Rank to = board::neighbour(shape_, distance(cell));
     const Slice block = block_for(to);
-    if (block.count == 0 || piece(cell) >= pieces(block)) return;
-    board::Line& line = order_.of(cell);
-    const Handle offered = exposed(block)
-                               ? line.add(b_.publish(cell, block))
-                               : board::put(b_, line, cell, board::part_of(block, piece(cell), pieces(block)));
-    offered.after(saved(to));
+    if (block.count == 0) return;
+    if (is_first(cell) && pieces(block) > 0)
+      order_.of(cell).add(b_.publish(cell, block));  // nobody reads it
+    else if (is_first(cell))
+      board::offer(b_, order_.of(cell), shape_, cell, block).after(saved(to));
+    else if (piece(cell) < pieces(block))
+      board::put(b_, order_.of(cell), cell, board::part_of(block, piece(cell), pieces(block))).after(saved(to));
   }
 
   void take(std::int32_t cell) {
-    if (is_receipt(cell)) {
+    if (is_receipt(cell))
       give_receipt(cell);
-    } else {
-      const Rank from = board::neighbour(shape_, -distance(cell));
-      const Slice home = output_block(shape_, from);
-      if (home.count > 0 && piece(cell) < pieces(home)) {
-        const Slice part = board::part_of(home, piece(cell), pieces(home));
-        const Slice theirs =
-            exposed(home) ? Writer::exposed(from, cell, 0, home.count) : Writer::shared(from, cell, 0, part.count);
-        const Handle copied = board::take(b_, order_.of(cell), theirs, part).after(saved(from));
-        if (exposed(home)) copied_.push_back(copied);
-      }
-    }
+    else if (const Rank from = board::neighbour(shape_, -distance(cell)); output_block(shape_, from).count > 0)
+      take(cell, from, output_block(shape_, from));
     order_.finish(cell);
+  }
+
+  void take(std::int32_t cell, Rank from, Slice home) {
+    Handle& agreed = agreed_[static_cast<std::size_t>(from)];
+    if (!is_first(cell)) {
+      if (piece(cell) >= pieces(home)) return;
+      const Slice part = board::part_of(home, piece(cell), pieces(home));
+      board::take(b_, order_.of(cell), Writer::shared(from, cell, 0, part.count), part).after({saved(from), agreed});
+    } else if (pieces(home) > 0) {
+      agreed = order_.of(cell).add(b_.await(from, cell, home.count));
+    } else {
+      const Slice theirs = board::offered(shape_, from, cell, home);
+      const Handle copied = board::take(b_, order_.of(cell), theirs, home).after(saved(from));
+      if (exposed(home)) copied_.push_back(copied);
+    }
   }
 
   void give_receipt(std::int32_t cell) {
@@ -117,6 +128,7 @@ class Exchange {
   alltoall::Outgoing mine_;
   std::int32_t most_, cells_;  // pieces of a block, and cells of them all
   std::int32_t used_;
+  std::vector<Handle> agreed_;  // that the block of each rank that comes in pieces is as long as is meant here
   board::Order order_;
   std::vector<Handle> copied_;  // from exposed memory
 };
