@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Board pipeline: everybody's blocks go through its large cells in rounds of a whole ring: a part of every block in
 // each, so that all ranks combine at the same time, in the order of the ranks, half a ring behind the writing.
-// Medium and large sizes where single copy is forbidden. Cost: alpha S + 2 P beta n + P gamma n, S cells.
+// Two ranks write no block of their own. Medium and large sizes where single copy is forbidden. Cost: alpha S + 2 P
+// beta n
+// + P gamma n, S cells.
 //
 //     P = 3    write    #a0 #b0 #c0 #a1 #b1 #c1 ...
 //              combine                0: a0, 1: b0, 2: c0 ...
@@ -118,9 +120,43 @@ class Pipeline {
   std::vector<Handle> written_, combined_;  // per cell; per part of mine
 };
 
+/// Two ranks: each writes the other's block alone, and combines its own where it is.
+plan::Plan of_two(const Shape& shape) {
+  constexpr board::Ring ring = board::Ring::large;
+  Writer b(shape);
+  Operands operands(shape);
+  const Rank other = 1 - shape.rank;
+  const std::int32_t cells = board::pieces(shape, ring, operands.largest()), ahead = board::ahead(ring);
+  b.use(ring, cells);
+  board::Order order(b, ring, cells);
+  const Slice sum = operands.sum(b);
+  const auto piece = [&](Slice block, std::int32_t cell) { return board::part_of(block, cell, cells); };
+  std::vector<Handle> combined;
+  for (std::int32_t cell = -ahead; cell < cells; ++cell) {
+    const std::int32_t next = cell + ahead;
+    if (next < cells)
+      if (const Slice theirs = piece(operands.block(other), next); theirs.count > 0)
+        operands.read(theirs, board::put(b, order.of(next), next, theirs));
+    if (cell < 0) continue;
+    if (const Slice mine = piece(operands.block(shape.rank), cell), target = piece(sum, cell); mine.count > 0) {
+      board::Line& line = order.of(cell);
+      const Handle placed = b.copy(mine, target);
+      if (placed.exists()) operands.read(mine, placed);
+      line.add(b.await(other, cell, mine.count));
+      line.add(b.reduce(Writer::shared(other, cell, 0, mine.count), target, shape.rank == 0 ? Side::right : Side::left))
+          .after(placed);
+      combined.push_back(line.last());
+    }
+    order.finish(cell);
+  }
+  operands.finish(b, sum, combined);
+  return b.build();
+}
+
 }  // namespace
 
 plan::Plan board_pipeline(const Shape& shape) {
+  if (shape.size == 2 && Operands(shape).all().count > 0) return of_two(shape);
   if (shape.size > 1 && Operands(shape).all().count > 0) return Pipeline(shape).build();
   Writer b(shape);
   Operands(shape).finish(b, Operands(shape).all(), {});
