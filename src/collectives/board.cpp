@@ -46,6 +46,12 @@ Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice
   return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
 }
 
+void combine_pair(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice sum, Handle placed) {
+  const Slice theirs = Writer::shared(1 - shape.rank, cell, 0, sum.count);
+  line.add(b.await(theirs.owner, cell, theirs.count));
+  line.add(b.reduce(theirs, sum, shape.rank == 0 ? Side::right : Side::left)).after(placed);
+}
+
 void swap(Writer& b, const Shape& shape, Slice mine, Slice theirs) {
   constexpr Ring ring = Ring::large;
   constexpr std::int32_t first = 2;

@@ -115,6 +115,10 @@ void fold(Writer& b, Line& line, const Shape& shape, Slice target, bool placed, 
   for (Rank rank = shape.size - 2; rank >= 0; --rank) line.add(b.reduce(source(rank), target, Side::left));
 }
 
+/// Of two ranks: combines the other's cell, from its beginning, into `sum`, where this rank's own data lies after
+/// `placed`, in the order of the ranks.
+void combine_pair(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice sum, Handle placed);
+
 /// Calls step(j, side) for all other ranks j in the order in which their contributions go around mine: the higher ranks
 /// upwards, to the right of it, then the lower ones downwards, to the left.
 template <class Step>

@@ -9,17 +9,6 @@
 #include "collectives/board.hpp"
 
 namespace tutti::collectives::allreduce {
-namespace {
-
-/// Two ranks: the own data is put in place while the other's is on its way; one step is left then.
-void pair(Writer& b, const Shape& shape, Handle placed) {
-  const Rank other = 1 - shape.rank;
-  const Handle seen = b.await(other, 0, shape.count);
-  b.reduce(Writer::shared(other, 0, 0, shape.count), whole(shape), shape.rank == 0 ? Side::right : Side::left)
-      .after({placed, seen});
-}
-
-}  // namespace
 
 plan::Plan board(const Shape& shape) {
   Writer b(shape);
@@ -33,7 +22,8 @@ plan::Plan board(const Shape& shape) {
   const Slice kept = shape.in_place ? Writer::shared(shape.rank, 0, 0, shape.count) : mine;
   const Handle saved = shape.in_place ? written : Handle();
   if (shape.size == 2) {
-    pair(b, shape, shape.in_place ? saved : b.copy(mine, whole(shape)));
+    board::Line line;
+    board::combine_pair(b, line, shape, 0, whole(shape), shape.in_place ? saved : b.copy(mine, whole(shape)));
     return b.build();
   }
   board::Line line(saved);

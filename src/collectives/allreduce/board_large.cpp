@@ -8,19 +8,6 @@
 #include "collectives/board.hpp"
 
 namespace tutti::collectives::allreduce {
-namespace {
-
-/// Two ranks: the own piece is put in place while the other's is on its way; one step is left then.
-void combine_pair(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice mine, Slice sum,
-                  Handle saved) {
-  const Rank other = 1 - shape.rank;
-  const Handle placed = shape.in_place ? saved : b.copy(mine, sum);
-  line.add(b.await(other, cell, sum.count));
-  line.add(b.reduce(Writer::shared(other, cell, 0, sum.count), sum, shape.rank == 0 ? Side::right : Side::left))
-      .after(placed);
-}
-
-}  // namespace
 
 plan::Plan board_large(const Shape& shape) {
   Writer b(shape);
@@ -42,7 +29,7 @@ plan::Plan board_large(const Shape& shape) {
     // In place, the cell keeps my data when the output is written over.
     const Handle saved = shape.in_place ? written[static_cast<std::size_t>(cell)] : Handle();
     if (shape.size == 2) {
-      combine_pair(b, line, shape, cell, own, piece, saved);
+      board::combine_pair(b, line, shape, cell, piece, shape.in_place ? saved : b.copy(own, piece));
     } else {
       line.add(b.await(board::everyone, cell, piece.count)).after(saved);
       const bool placed = shape.in_place && shape.rank == shape.size - 1;

@@ -142,9 +142,7 @@ plan::Plan of_two(const Shape& shape) {
       board::Line& line = order.of(cell);
       const Handle placed = b.copy(mine, target);
       if (placed.exists()) operands.read(mine, placed);
-      line.add(b.await(other, cell, mine.count));
-      line.add(b.reduce(Writer::shared(other, cell, 0, mine.count), target, shape.rank == 0 ? Side::right : Side::left))
-          .after(placed);
+      board::combine_pair(b, line, shape, cell, target, placed);
       combined.push_back(line.last());
     }
     order.finish(cell);
@@ -156,8 +154,8 @@ plan::Plan of_two(const Shape& shape) {
 }  // namespace
 
 plan::Plan board_pipeline(const Shape& shape) {
-  if (shape.size == 2 && Operands(shape).all().count > 0) return of_two(shape);
-  if (shape.size > 1 && Operands(shape).all().count > 0) return Pipeline(shape).build();
+  if (shape.size > 1 && Operands(shape).all().count > 0)
+    return shape.size == 2 ? of_two(shape) : Pipeline(shape).build();
   Writer b(shape);
   Operands(shape).finish(b, Operands(shape).all(), {});
   return b.build();
