@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Board pipeline: the data goes through the large cells in rounds. In each, everybody publishes a piece, but for
-// the share of it that it combines itself, combines that share of all in the order of the ranks, publishes the result,
-// and collects the others' shares.
+// the share of it that it combines itself, combines that share of all in the order of the ranks where it shall stay,
+// publishes a copy, and collects the others' shares.
 // Medium and large sizes where single copy is forbidden. Cost: 2 alpha S + 3 beta n + gamma n, S rounds.
 //
 //     P = 2     write 0  |  write 1, combine 0  |  write 2, combine 1, collect 0  |  write 3, ...
@@ -17,6 +17,7 @@ class Pipeline {
 
   plan::Plan build() {
     b_.use(board::Ring::large, 2 * rounds_);
+    if (shape_.in_place) room_ = b_.scratch(share(0, shape_.rank).count);  // no later one is larger
     // Each stage needs of the others only what they did a stage before.
     for (std::int32_t stage = 0; stage < rounds_ + 2; ++stage) {
       if (stage < rounds_) write(stage);
@@ -67,25 +68,22 @@ class Pipeline {
       const Slice theirs = content(round, board::neighbour(shape_, distance));
       line_.add(b_.await(theirs.owner, theirs.cell, theirs.count));
     }
-    const Slice sum = Writer::shared(shape_.rank, 2 * round + 1, 0, mine.count);
+    // In place, my own data is still to be combined when others' come to where it lies.
+    const Slice sum = shape_.in_place ? room_.part(0, mine.count) : mine;
     board::fold(b_, line_, shape_, sum, false, [&](Rank rank) { return contribution(round, rank); });
-    line_.add(b_.publish(2 * round + 1, sum));
+    board::put(b_, line_, 2 * round + 1, sum);
+    line_.add(b_.copy(sum, mine));
   }
 
-  /// The own share comes last: it alone needs what was combined here, through all steps between.
   void collect(std::int32_t round) {
     // Without a share there is nothing to be in line with, unless my data is still to be read.
     const bool idle = rounds_ == 1 && share(round, shape_.rank).count == 0 && !shape_.in_place;
-    for (Rank distance = 1; distance <= shape_.size; ++distance) {
-      const Rank rank = (shape_.rank + distance) % shape_.size;
+    for (Rank distance = 1; distance < shape_.size; ++distance) {
+      const Rank rank = board::neighbour(shape_, distance);
       const Slice theirs = share(round, rank);
       if (theirs.count == 0) continue;
       if (idle) line_ = board::Line();
-      const Slice sum = Writer::shared(rank, 2 * round + 1, 0, theirs.count);
-      if (rank == shape_.rank)
-        line_.add(b_.copy(sum, theirs));
-      else
-        board::take(b_, line_, sum, theirs);
+      board::take(b_, line_, Writer::shared(rank, 2 * round + 1, 0, theirs.count), theirs);
     }
     if (2 * round + board::ring_length(board::Ring::large) < 2 * rounds_) line_.add(b_.release(2 * round + 1));
   }
@@ -93,6 +91,7 @@ class Pipeline {
   const Shape& shape_;
   Writer b_;
   std::int32_t rounds_;
+  Slice room_;
   board::Line line_;
 };
 
