@@ -1,58 +1,65 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Board pipeline: everybody's blocks go through its large cells in rounds of a whole ring: a part of every block in
-// each, so that all ranks combine at the same time, in the order of the ranks, half a ring behind the writing.
-// Two ranks write no block of their own. Medium and large sizes where single copy is forbidden. Cost: alpha S + 2 P
-// beta n
-// + P gamma n, S cells.
+// Board pipeline: every block is cut into as many pieces as there are rounds. In a round each rank writes its piece of
+// every block but its own into a large cell, half a ring ahead, and combines its own pieces of all ranks meanwhile.
+// Medium and large sizes where single copy is forbidden. Cost: alpha S + 2 (P - 1) beta n + (P - 1) gamma n, S rounds.
 //
-//     P = 3    write    #a0 #b0 #c0 #a1 #b1 #c1 ...
-//              combine                0: a0, 1: b0, 2: c0 ...
+//     P = 3    rank 0    write b0 c0 | b1 c1, combine a0 | b2 c2, combine a1 ...
+//              rank 1    write a0 c0 | a1 c1, combine b0 | ...
 #include "collectives/board.hpp"
 #include "collectives/reduce_scatter_block/operands.hpp"
 
 namespace tutti::collectives::reduce_scatter_block {
 namespace {
 
-/// A part of the block for a rank, and where it lies in its cell.
-struct Part {
-  Rank rank;
-  Count in_block, in_cell, count;
-};
-
-/// What each cell holds: the same on all ranks. One round fills the ring.
+/// Where the pieces lie in the cells: the same on all ranks. A cell that has not room for a piece of each rank's block
+/// has the pieces of as many ranks as it has room for, and a round takes several.
 class Cells {
  public:
-  Cells(const Shape& shape, const Operands& operands) {
-    const std::int32_t cells = board::pieces(shape, board::Ring::large, operands.all().count);
-    constexpr std::int32_t ring = board::ring_length(board::Ring::large);
-    const std::int32_t rounds = (cells + ring - 1) / ring;
-    room_ = (operands.all().count + cells - 1) / cells;
-    for (std::int32_t round = 0; round < rounds; ++round)
-      for (Rank rank = 0; rank < shape.size; ++rank) {
-        const Slice block = operands.block(rank), part = board::part_of(block, round, rounds);
-        add(rank, part.offset - block.offset, part.count);
-      }
+  Cells(const Shape& shape, const Operands& operands)
+      : operands_(operands),
+        size_(shape.size),
+        group_(static_cast<Rank>(std::min<Count>(shape.size, board::capacity(shape, board::Ring::large)))),
+        groups_((size_ + group_ - 1) / group_) {
+    Count smallest = operands.largest();
+    for (Rank rank = 0; rank < size_; ++rank) smallest = std::min(smallest, operands.block(rank).count);
+    rounds_ = board::pieces(shape, board::Ring::large, operands.all().count - smallest);
+    while (fullest() > board::capacity(shape, board::Ring::large)) ++rounds_;
   }
 
-  std::int32_t count() const { return static_cast<std::int32_t>(cells_.size()); }
-  const std::vector<Part>& parts(std::int32_t cell) const { return cells_[static_cast<std::size_t>(cell)]; }
-  /// Elements in the cell.
-  Count size(std::int32_t cell) const { return parts(cell).back().in_cell + parts(cell).back().count; }
+  std::int32_t number() const { return rounds_ * groups_; }
+  bool has_whole_blocks() const { return rounds_ == 1; }
+  /// The ranks whose pieces are in that cell: first ... last - 1.
+  Rank first(std::int32_t cell) const { return cell % groups_ * group_; }
+  Rank last(std::int32_t cell) const { return std::min(first(cell) + group_, size_); }
+  bool has(std::int32_t cell, Rank rank) const { return first(cell) <= rank && rank < last(cell); }
+  Slice piece(std::int32_t cell, Slice block) const { return board::part_of(block, cell / groups_, rounds_); }
+  /// All that a rank writes into its cell, and the part of that for `reader`.
+  Slice content(std::int32_t cell, Rank writer) const {
+    return Writer::shared(writer, cell, 0, before(cell, writer, last(cell)));
+  }
+  Slice part(std::int32_t cell, Rank writer, Rank reader) const {
+    return Writer::shared(writer, cell, before(cell, writer, reader), piece(cell, operands_.block(reader)).count);
+  }
 
  private:
-  void add(Rank rank, Count in_block, Count count) {
-    while (count > 0) {
-      if (cells_.empty() || size(this->count() - 1) == room_) cells_.emplace_back();
-      std::vector<Part>& parts = cells_.back();
-      const Count used = parts.empty() ? 0 : size(this->count() - 1), taken = std::min(count, room_ - used);
-      parts.push_back({rank, in_block, used, taken});
-      in_block += taken;
-      count -= taken;
-    }
+  /// Elements that the writer has in the cell for lower ranks.
+  Count before(std::int32_t cell, Rank writer, Rank end) const {
+    Count count = 0;
+    for (Rank rank = first(cell); rank < end; ++rank)
+      if (rank != writer) count += piece(cell, operands_.block(rank)).count;
+    return count;
+  }
+  /// The first pieces are the largest ones.
+  Count fullest() const {
+    Count most = 0;
+    for (std::int32_t cell = 0; cell < groups_; ++cell)
+      for (Rank writer = 0; writer < size_; ++writer) most = std::max(most, content(cell, writer).count);
+    return most;
   }
 
-  Count room_ = 0;
-  std::vector<std::vector<Part>> cells_;
+  const Operands& operands_;
+  Rank size_, group_;
+  std::int32_t groups_, rounds_ = 1;
 };
 
 class Pipeline {
@@ -62,14 +69,14 @@ class Pipeline {
         b_(shape),
         operands_(shape),
         cells_(shape, operands_),
-        order_(b_, board::Ring::large, cells_.count()),
+        order_(b_, board::Ring::large, cells_.number()),
         sum_(operands_.sum(b_)) {}
 
   plan::Plan build() {
     constexpr std::int32_t ahead = board::ahead(board::Ring::large);
-    b_.use(board::Ring::large, cells_.count());
-    for (std::int32_t cell = -ahead; cell < cells_.count(); ++cell) {
-      if (cell + ahead < cells_.count()) write(cell + ahead);
+    b_.use(board::Ring::large, cells_.number());
+    for (std::int32_t cell = -ahead; cell < cells_.number(); ++cell) {
+      if (cell + ahead < cells_.number()) write(cell + ahead);
       if (cell >= 0) combine(cell);
     }
     operands_.finish(b_, sum_, combined_);
@@ -78,37 +85,44 @@ class Pipeline {
 
  private:
   void write(std::int32_t cell) {
+    const Slice content = cells_.content(cell, shape_.rank);
+    if (content.count == 0) return;
     board::Line& line = order_.of(cell);
-    const std::vector<Part>& parts = cells_.parts(cell);
-    for (std::size_t i = 0; i < parts.size();) {
-      Slice mine = operand(parts[i]);
-      const Count in_cell = parts[i].in_cell;
-      // Whole blocks lie side by side.
-      for (++i; i < parts.size() && operand(parts[i]).offset == mine.offset + mine.count; ++i)
-        mine.count += parts[i].count;
-      operands_.read(mine, line.add(b_.copy(mine, Writer::shared(shape_.rank, cell, in_cell, mine.count))));
+    Count at = 0;
+    const auto add = [&](Slice mine) {
+      if (mine.count == 0) return;
+      operands_.read(mine, line.add(b_.copy(mine, content.part(at, mine.count))));
+      at += mine.count;
+    };
+    const Rank first = cells_.first(cell), last = cells_.last(cell);
+    if (cells_.has_whole_blocks()) {  // which lie side by side
+      add(operands_.blocks(first, std::clamp(shape_.rank, first, last)));
+      add(operands_.blocks(std::clamp(shape_.rank + 1, first, last), last));
+    } else {
+      for (Rank rank = first; rank < last; ++rank)
+        if (rank != shape_.rank) add(cells_.piece(cell, operands_.block(rank)));
     }
-    written_.push_back(line.last());
-    line.add(b_.publish(cell, Writer::shared(shape_.rank, cell, 0, cells_.size(cell))));
+    line.add(b_.publish(cell, content));
   }
 
-  Slice operand(const Part& part) const { return operands_.block(part.rank).part(part.in_block, part.count); }
-
-  /// My part of everybody's cell, my own too, since the sum may lie where that comes from.
   void combine(std::int32_t cell) {
-    board::Line& line = order_.of(cell);
-    Handle seen;
-    for (const Part& part : cells_.parts(cell)) {
-      if (part.rank != shape_.rank) continue;
-      if (!seen.exists()) {
-        seen = b_.await(board::everyone, cell, cells_.size(cell)).after(written_[static_cast<std::size_t>(cell)]);
-        line.add(seen);
-      }
-      board::fold(b_, line, shape_, sum_.part(part.in_block, part.count), false,
-                  [&](Rank rank) { return Writer::shared(rank, cell, part.in_cell, part.count); });
-    }
-    if (seen.exists()) combined_.push_back(line.last());
+    if (cells_.has(cell, shape_.rank)) combine_mine(cell);
     order_.finish(cell);
+  }
+
+  /// My own contribution is the first in the sum; it may be there already.
+  void combine_mine(std::int32_t cell) {
+    const Slice mine = cells_.piece(cell, operands_.block(shape_.rank)), sum = cells_.piece(cell, sum_);
+    if (mine.count == 0) return;
+    const Handle placed = b_.copy(mine, sum);
+    operands_.read(mine, placed);
+    board::Line& line = order_.of(cell);
+    board::around(shape_, [&](Rank rank, Side side) {
+      const Slice theirs = cells_.content(cell, rank);
+      line.add(b_.await(rank, cell, theirs.count));
+      line.add(b_.reduce(cells_.part(cell, rank, shape_.rank), sum, side)).after(placed);
+    });
+    combined_.push_back(line.last());
   }
 
   const Shape& shape_;
@@ -117,45 +131,13 @@ class Pipeline {
   Cells cells_;
   board::Order order_;
   Slice sum_;
-  std::vector<Handle> written_, combined_;  // per cell; per part of mine
+  std::vector<Handle> combined_;  // per piece of mine
 };
-
-/// Two ranks: each writes the other's block alone, and combines its own where it is.
-plan::Plan of_two(const Shape& shape) {
-  constexpr board::Ring ring = board::Ring::large;
-  Writer b(shape);
-  Operands operands(shape);
-  const Rank other = 1 - shape.rank;
-  const std::int32_t cells = board::pieces(shape, ring, operands.largest()), ahead = board::ahead(ring);
-  b.use(ring, cells);
-  board::Order order(b, ring, cells);
-  const Slice sum = operands.sum(b);
-  const auto piece = [&](Slice block, std::int32_t cell) { return board::part_of(block, cell, cells); };
-  std::vector<Handle> combined;
-  for (std::int32_t cell = -ahead; cell < cells; ++cell) {
-    const std::int32_t next = cell + ahead;
-    if (next < cells)
-      if (const Slice theirs = piece(operands.block(other), next); theirs.count > 0)
-        operands.read(theirs, board::put(b, order.of(next), next, theirs));
-    if (cell < 0) continue;
-    if (const Slice mine = piece(operands.block(shape.rank), cell), target = piece(sum, cell); mine.count > 0) {
-      board::Line& line = order.of(cell);
-      const Handle placed = b.copy(mine, target);
-      if (placed.exists()) operands.read(mine, placed);
-      board::combine_pair(b, line, shape, cell, target, placed);
-      combined.push_back(line.last());
-    }
-    order.finish(cell);
-  }
-  operands.finish(b, sum, combined);
-  return b.build();
-}
 
 }  // namespace
 
 plan::Plan board_pipeline(const Shape& shape) {
-  if (shape.size > 1 && Operands(shape).all().count > 0)
-    return shape.size == 2 ? of_two(shape) : Pipeline(shape).build();
+  if (shape.size > 1 && Operands(shape).all().count > 0) return Pipeline(shape).build();
   Writer b(shape);
   Operands(shape).finish(b, Operands(shape).all(), {});
   return b.build();

@@ -25,7 +25,7 @@ Slice Operands::sum(Writer& b) const {
 }
 
 void Operands::read(Slice operands, Handle step) {
-  if (shape_.in_place && operands.offset < result().count) reading_.push_back(step);
+  if (step.exists() && shape_.in_place && operands.offset < result().count) reading_.push_back(step);
 }
 
 void Operands::finish(Writer& b, Slice sum, const std::vector<Handle>& ready) const {
