@@ -67,16 +67,16 @@ void swap(Writer& b, const Shape& shape, Slice mine, Slice theirs) {
   Order order(b, ring, cells, agreed.last());
   std::vector<Handle> written(static_cast<std::size_t>(cells));
   const auto piece = [&](Slice block, std::int32_t cell) { return part_of(block, cell - first, number); };
-  for (std::int32_t cell = first - ahead(ring); cell < cells; ++cell) {
-    const std::int32_t next = cell + ahead(ring);
-    if (next < cells && piece(mine, next).count > 0)
-      written[static_cast<std::size_t>(next)] = put(b, order.of(next), next, piece(mine, next));
-    if (cell < first) continue;
+  const auto write = [&](std::int32_t cell) {
+    if (const Slice part = piece(mine, cell); part.count > 0)
+      written[static_cast<std::size_t>(cell)] = put(b, order.of(cell), cell, part);
+  };
+  const auto read = [&](std::int32_t cell) {
     if (const Slice home = piece(theirs, cell); home.count > 0)
       take(b, order.of(cell), Writer::shared(other, cell, 0, home.count), home)
           .after(written[static_cast<std::size_t>(cell)]);
-    order.finish(cell);
-  }
+  };
+  order.run(first, cells, write, read);
 }
 
 Count exposed_segment(const Shape& shape, Count count) {

@@ -57,6 +57,17 @@ class Order {
   Line& of(std::int32_t cell);
   /// All steps on `cell` have been added.
   void finish(std::int32_t cell);
+  /// write(cell) and read(cell) add the steps of the cells first ... end - 1: each is written half a ring before it is
+  /// read, and finished then.
+  template <class Write, class Read>
+  void run(std::int32_t first, std::int32_t end, Write write, Read read) {
+    for (std::int32_t cell = first - batch_; cell < end; ++cell) {
+      if (cell + batch_ < end) write(cell + batch_);
+      if (cell < first) continue;
+      read(cell);
+      finish(cell);
+    }
+  }
 
  private:
   Writer& b_;

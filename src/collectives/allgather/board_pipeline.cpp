@@ -30,17 +30,13 @@ plan::Plan board_pipeline(const Shape& shape) {
   b.copy(mine, home);
   if (shape.size == 1 || largest_block(shape) == 0) return b.build();
   const std::int32_t cells = board::pieces(shape, board::Ring::large, largest_block(shape));
-  const std::int32_t ahead = board::ahead(board::Ring::large);
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);
-  for (std::int32_t cell = -ahead; cell < cells; ++cell) {
-    const std::int32_t next = cell + ahead;
-    if (next < cells && board::part_of(mine, next, cells).count > 0)
-      board::put(b, order.of(next), next, board::part_of(mine, next, cells));
-    if (cell < 0) continue;
-    collect(b, shape, order.of(cell), cell, cells);
-    order.finish(cell);
-  }
+  const auto write = [&](std::int32_t cell) {
+    const Slice piece = board::part_of(mine, cell, cells);
+    if (piece.count > 0) board::put(b, order.of(cell), cell, piece);
+  };
+  order.run(0, cells, write, [&](std::int32_t cell) { collect(b, shape, order.of(cell), cell, cells); });
   return b.build();
 }
 

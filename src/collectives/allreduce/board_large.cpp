@@ -15,14 +15,13 @@ plan::Plan board_large(const Shape& shape) {
   if (shape.size == 1) b.copy(mine, sum);
   if (shape.size == 1 || shape.count == 0) return b.build();
   const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
-  const std::int32_t ahead = board::ahead(board::Ring::large);
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);
   std::vector<Handle> written;
-  for (std::int32_t cell = -ahead; cell < cells; ++cell) {
-    if (cell + ahead < cells)
-      written.push_back(board::put(b, order.of(cell + ahead), cell + ahead, board::part_of(mine, cell + ahead, cells)));
-    if (cell < 0) continue;
+  const auto write = [&](std::int32_t cell) {
+    written.push_back(board::put(b, order.of(cell), cell, board::part_of(mine, cell, cells)));
+  };
+  const auto combine = [&](std::int32_t cell) {
     const Slice piece = board::part_of(sum, cell, cells);
     const Slice own = board::part_of(mine, cell, cells);
     board::Line& line = order.of(cell);
@@ -37,8 +36,8 @@ plan::Plan board_large(const Shape& shape) {
         return rank == shape.rank && !shape.in_place ? own : Writer::shared(rank, cell, 0, piece.count);
       });
     }
-    order.finish(cell);
-  }
+  };
+  order.run(0, cells, write, combine);
   return b.build();
 }
 

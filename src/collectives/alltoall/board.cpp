@@ -17,7 +17,6 @@ void take_blocks(Writer& b, const Shape& shape, const board::Stream& stream, boa
     line.add(b.await(from, cell, stream.size(cell)));
     line.add(stream.read(b, from, distance, cell, output_block(shape, from)));
   }
-  order.finish(cell);
 }
 
 }  // namespace
@@ -36,11 +35,9 @@ plan::Plan board::alltoall(const Shape& shape, Ring ring) {
   const std::int32_t cells = stream.cells();
   b.use(ring, cells);
   Order order(b, ring, cells, saved);
-  for (std::int32_t cell = -ahead(ring); cell < cells; ++cell) {
-    const std::int32_t next = cell + ahead(ring);
-    if (next < cells) stream.write(b, order.of(next), next, blocks);
-    if (cell >= 0) take_blocks(b, shape, stream, order, cell);
-  }
+  order.run(
+      0, cells, [&](std::int32_t cell) { stream.write(b, order.of(cell), cell, blocks); },
+      [&](std::int32_t cell) { take_blocks(b, shape, stream, order, cell); });
   return b.build();
 }
 

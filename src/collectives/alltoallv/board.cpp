@@ -29,13 +29,9 @@ class Exchange {
         order_(b_, board::block_ring(shape), used_) {}
 
   plan::Plan build() {
-    const board::Ring ring = board::block_ring(shape_);
-    if (shape_.size > 1) b_.use(ring, cells_);
-    const std::int32_t ahead = board::ahead(ring);
-    for (std::int32_t cell = -ahead; cell < used_; ++cell) {
-      if (cell + ahead < used_) give(cell + ahead);
-      if (cell >= 0) take(cell);
-    }
+    if (shape_.size > 1) b_.use(board::block_ring(shape_), cells_);
+    order_.run(
+        0, used_, [&](std::int32_t cell) { give(cell); }, [&](std::int32_t cell) { take(cell); });
     return b_.build();
   }
 
@@ -96,7 +92,6 @@ class Exchange {
       give_receipt(cell);
     else if (const Rank from = board::neighbour(shape_, -distance(cell)); output_block(shape_, from).count > 0)
       take(cell, from, output_block(shape_, from));
-    order_.finish(cell);
   }
 
   void take(std::int32_t cell, Rank from, Slice home) {

@@ -19,11 +19,8 @@ class Exchange {
     edges::copy_own(b_, shape_, edges::Gives::each);
     if (shape_.widest == 0) return b_.build();
     b_.use(edges::block_ring(shape_), shape_.widest + 1);
-    const std::int32_t ahead = board::ahead(edges::block_ring(shape_));
-    for (std::int32_t cell = -ahead; cell < shape_.widest; ++cell) {
-      if (cell + ahead < shape_.widest) give(cell + ahead);
-      if (cell >= 0) take(cell);
-    }
+    order_.run(
+        0, shape_.widest, [&](std::int32_t cell) { give(cell); }, [&](std::int32_t cell) { take(cell); });
     finish();
     return b_.build();
   }
@@ -47,7 +44,6 @@ class Exchange {
       const Handle copied = board::take(b_, order_.of(cell), theirs, home);
       if (!edges::fits(shape_, home)) copied_.push_back(copied);
     }
-    order_.finish(cell);
   }
 
   void finish() {

@@ -73,12 +73,9 @@ class Pipeline {
         sum_(operands_.sum(b_)) {}
 
   plan::Plan build() {
-    constexpr std::int32_t ahead = board::ahead(board::Ring::large);
     b_.use(board::Ring::large, cells_.number());
-    for (std::int32_t cell = -ahead; cell < cells_.number(); ++cell) {
-      if (cell + ahead < cells_.number()) write(cell + ahead);
-      if (cell >= 0) combine(cell);
-    }
+    order_.run(
+        0, cells_.number(), [&](std::int32_t cell) { write(cell); }, [&](std::int32_t cell) { combine(cell); });
     operands_.finish(b_, sum_, combined_);
     return b_.build();
   }
@@ -105,13 +102,9 @@ class Pipeline {
     line.add(b_.publish(cell, content));
   }
 
-  void combine(std::int32_t cell) {
-    if (cells_.has(cell, shape_.rank)) combine_mine(cell);
-    order_.finish(cell);
-  }
-
   /// My own contribution is the first in the sum; it may be there already.
-  void combine_mine(std::int32_t cell) {
+  void combine(std::int32_t cell) {
+    if (!cells_.has(cell, shape_.rank)) return;
     const Slice mine = cells_.piece(cell, operands_.block(shape_.rank)), sum = cells_.piece(cell, sum_);
     if (mine.count == 0) return;
     const Handle placed = b_.copy(mine, sum);
