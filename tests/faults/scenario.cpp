@@ -5,21 +5,12 @@
 #include <cstdlib>
 
 #include "base/names.hpp"
-
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer) || __has_feature(thread_sanitizer)
-#define TUTTI_SLOW 1
-#endif
-#endif
+#include "base/sanitizers.hpp"
 
 namespace tutti::faults {
 namespace {
 
-#ifdef TUTTI_SLOW
-constexpr std::uint64_t share = 7;
-#else
-constexpr std::uint64_t share = 1;
-#endif
+constexpr std::uint64_t share = base::sanitized ? 7 : 1;
 
 constexpr Rank smallest = 2, sizes = 4;
 constexpr int paths = 3;

@@ -11,14 +11,6 @@
 #include <cstdio>
 #include <exception>
 
-#if defined(__has_feature)
-#define TUTTI_SANITIZED (__has_feature(address_sanitizer) || __has_feature(thread_sanitizer))
-#elif defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TUTTI_SANITIZED 1
-#else
-#define TUTTI_SANITIZED 0
-#endif
-
 namespace tutti::test {
 
 class Child {

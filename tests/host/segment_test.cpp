@@ -16,6 +16,7 @@
 #include <thread>
 
 #include "base/random.hpp"
+#include "base/sanitizers.hpp"
 #include "child.hpp"
 #include "tutti/error.hpp"
 
@@ -206,7 +207,7 @@ TEST(Segment, RespectsTheFileSizeLimit) {
 }
 
 // A sanitizer needs terabytes of address space for itself.
-#if !TUTTI_SANITIZED
+#if !defined(TUTTI_ADDRESS_SANITIZER) && !defined(TUTTI_THREAD_SANITIZER)
 TEST(Segment, RespectsTheAddressSpaceLimit) {
   Child child([] {
     const rlimit limit{std::uint64_t{4} << 30, std::uint64_t{4} << 30};

@@ -6,9 +6,9 @@
 #include <mutex>
 #include <thread>
 
+#include "base/sanitizers.hpp"
 #include "conformance.hpp"
 #include "transport/inproc/network.hpp"
-#include "transport/inproc/sanitizers.hpp"
 #include "transport/inproc/scheduler.hpp"
 
 namespace tutti::transport::conformance {
@@ -109,11 +109,7 @@ class Fibers final : public Harness {
 }  // namespace
 
 std::vector<std::shared_ptr<Harness>> harnesses() {
-#if defined(TUTTI_ADDRESS_SANITIZER) || defined(TUTTI_THREAD_SANITIZER)
-  constexpr std::uint64_t seeds = 3;  // each switch of fibers costs a lot there
-#else
-  constexpr std::uint64_t seeds = 20;
-#endif
+  constexpr std::uint64_t seeds = base::sanitized ? 3 : 20;
   return {std::make_shared<Threads>(), std::make_shared<Fibers>("fibers", 0, seeds / 4, 0),
           std::make_shared<Fibers>("fibers_chaos", 1, seeds, 3000)};
 }

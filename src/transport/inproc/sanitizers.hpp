@@ -4,20 +4,7 @@
 
 #include <cstddef>
 
-#if defined(__has_feature)
-#if __has_feature(address_sanitizer)
-#define TUTTI_ADDRESS_SANITIZER 1
-#endif
-#if __has_feature(thread_sanitizer)
-#define TUTTI_THREAD_SANITIZER 1
-#endif
-#endif
-#if defined(__SANITIZE_ADDRESS__)
-#define TUTTI_ADDRESS_SANITIZER 1
-#endif
-#if defined(__SANITIZE_THREAD__)
-#define TUTTI_THREAD_SANITIZER 1
-#endif
+#include "base/sanitizers.hpp"
 
 #ifdef TUTTI_ADDRESS_SANITIZER
 #include <sanitizer/common_interface_defs.h>
