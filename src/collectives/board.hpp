@@ -208,9 +208,12 @@ void hand_over(Writer& b, const Shape& shape, Slice block, Slice opened, Count p
 void fetch_share(Writer& b, const Shape& shape, Rank from, Slice home);
 
 /// Whether the blocks of two ranks, `count` elements at most, go through large cells piece by piece: where a segment
-/// was asked for, which says that copying twice, by two cores, is faster than reading from memory.
+/// was asked for, which says that copying twice, by two cores, is faster than reading from memory; with a radix, up to
+/// so many pieces.
 inline bool in_pieces(const Shape& shape, Count count) {
-  return shape.size == 2 && shape.parameters.segment > 0 && !fits(shape, Ring::large, Writer::input(0, count));
+  const auto [segment, radix] = shape.parameters;
+  if (shape.size != 2 || segment == 0 || fits(shape, Ring::large, Writer::input(0, count))) return false;
+  return radix == 0 || count <= radix * std::min(segment, shape.large_cell);
 }
 /// Of two ranks: `mine` to the other one and `theirs` from it, in pieces. Either may be empty, and both the same place.
 /// Both ranks know both counts. Who means others is found out before he takes anything: cell 1 shows how long mine is,

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string_view>
 
+#include "base/copy.hpp"
 #include "transport/shm/copy.hpp"
 
 namespace tutti::job {
@@ -14,7 +15,7 @@ bool single_copy_wanted() {
 }
 
 tune::Machine this_machine(int cores) {
-  return {tune::processor(), cores, single_copy_wanted() && transport::shm::may_read_memory()};
+  return {tune::processor(), cores, single_copy_wanted() && transport::shm::may_read_memory(), base::largest_cache()};
 }
 
 }  // namespace tutti::job

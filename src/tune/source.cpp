@@ -127,7 +127,7 @@ std::string field(std::string_view text, std::string_view name) {
 }
 
 Source standard(const Machine& machine, std::string why) {
-  return {Table::of_processor(machine.processor), "standard", std::move(why), ""};
+  return {Table::of_processor(machine.processor, machine.cache), "standard", std::move(why), ""};
 }
 
 }  // namespace

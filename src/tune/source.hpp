@@ -3,6 +3,7 @@
 // Tutti.
 #pragma once
 
+#include <cstddef>
 #include <string>
 #include <string_view>
 
@@ -13,6 +14,7 @@ struct Machine {
   std::string processor;
   int cores = 1;             ///< Usable by all ranks of a job together.
   bool single_copy = false;  ///< Processes may read each other's memory.
+  std::size_t cache = 0;     ///< Bytes of the largest that its cores share, as it says with its name; 0: unknown.
 
   std::string text() const;  ///< "Intel(R) Xeon(R) Processor, 2 cores, single copy"
   std::string key() const;   ///< The same as a name of a file, without what is no letter or digit.

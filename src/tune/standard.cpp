@@ -256,6 +256,41 @@ exscan               96   16 board
 exscan               -    16 board_pipeline
 )";
 
+// Where all that the ranks give and bring would half fill a small cache, the kernel's one copy is faster than two,
+// which drive each other out of it: until there is so much that a few ranks write past it.
+constexpr std::string_view amd_small_cache = R"(
+allgather            96   16 board
+allgather            256K  2 board_pipeline
+allgather            2M    2 single_copy
+alltoall             96   16 board
+alltoall             256K  2 board_pipeline
+alltoall             2M    2 single_copy
+alltoall             -     2 board_pipeline
+alltoall             64K   4 board_pipeline
+alltoall             512K  4 single_copy
+alltoall             -     4 board_pipeline
+alltoall             16K   8 board_pipeline
+alltoall             -     8 single_copy
+alltoallv            -     2 board:segment=65536,radix=4
+alltoallv            -     4 board:segment=65536
+alltoallv            -     8 board:segment=16384,radix=1
+reduce_scatter_block 96   16 board
+reduce_scatter_block 512K  2 board_pipeline
+reduce_scatter_block -     2 single_copy
+reduce_scatter_block 256K  4 board_pipeline
+reduce_scatter_block -     4 single_copy
+reduce_scatter_block 64K   8 board_pipeline
+reduce_scatter_block -     8 single_copy
+reduce_scatter       96   16 board
+reduce_scatter       512K  2 board_pipeline
+reduce_scatter       -     2 single_copy
+reduce_scatter       256K  4 board_pipeline
+reduce_scatter       -     4 single_copy
+reduce_scatter       64K   8 board_pipeline
+reduce_scatter       -     8 single_copy
+)";
+constexpr std::size_t small_cache = std::size_t{8} << 20;  // Zen and Zen+: what four cores share
+
 /// "300M" as a number.
 std::uint64_t bits_per_second(std::string_view text) {
   std::uint64_t number = 0;
@@ -288,6 +323,9 @@ std::string Table::standard(const Network& network) {
   return table;
 }
 
-std::string Table::of_processor(std::string_view name) { return std::string(name.starts_with("AMD") ? amd : ""); }
+std::string Table::of_processor(std::string_view name, std::size_t cache) {
+  if (!name.starts_with("AMD")) return {};
+  return std::string(cache > 0 && cache <= small_cache ? amd_small_cache : "") + std::string(amd);
+}
 
 }  // namespace tutti::tune

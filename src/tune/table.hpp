@@ -35,7 +35,8 @@ class Table {
   static std::string standard(const Network& network);
   static std::string standard() { return standard(Network()); }
   /// Lines of its that go before the others, on processors of a maker whose caches want something else. Often none.
-  static std::string of_processor(std::string_view name);
+  /// `cache`: bytes of the largest that cores share; 0: unknown.
+  static std::string of_processor(std::string_view name, std::size_t cache);
 
   struct Line {
     Kind kind;

@@ -159,10 +159,28 @@ TEST(Source, TheStandardTableKnowsMakersOfProcessors) {
   const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 2, true};
   const Source source = find_table(amd);
   EXPECT_EQ(source.name, "standard");
-  EXPECT_EQ(source.lines, tune::Table::of_processor(amd.processor));
+  EXPECT_EQ(source.lines, tune::Table::of_processor(amd.processor, 0));
   const tune::Table table = tune::Table::parse(source.lines);
   EXPECT_EQ(table.lines().front().kind, Kind::bcast);
   EXPECT_EQ(find_table(machine).lines, "") << machine.processor;
+}
+
+/// Where two copies would not stay in it, the kernel makes one.
+TEST(Source, TheStandardTableKnowsSmallCaches) {
+  constexpr std::size_t mebi = std::size_t{1} << 20;
+  const auto chosen = [](std::size_t cache, Count bytes) {
+    const tune::Table table = tune::Table::parse(tune::Table::of_processor("AMD EPYC", cache));
+    const collectives::Shape shape{.size = 2, .count = 1, .small_cell = 64, .large_cell = 64};
+    return tune::text_of(table.choose(shape, Kind::alltoall, bytes, true));
+  };
+  for (const std::size_t cache : {std::size_t{0}, 16 * mebi})
+    for (const Count bytes : {8, 4096, 1 << 20})
+      EXPECT_EQ(chosen(cache, bytes), bytes < 96 ? "board" : "board_pipeline");
+  EXPECT_EQ(chosen(8 * mebi, 8), "board");
+  EXPECT_EQ(chosen(8 * mebi, 256 << 10), "board_pipeline");
+  EXPECT_EQ(chosen(8 * mebi, 1 << 20), "single_copy");
+  EXPECT_EQ(chosen(8 * mebi, 4 << 20), "board_pipeline");
+  EXPECT_EQ(tune::Table::of_processor("Intel", 8 * mebi), "");
 }
 
 TEST(Source, ProcessorsHaveNames) {

@@ -5,7 +5,8 @@
 // Where a segment was asked for, which says that going through cells is faster than reading from memory, each rank has
 // more cells for each other, and larger blocks go through them, piece by piece, read half a ring behind: the first cell
 // exposes such a block only to show how long it is. Who has small blocks alone neither writes nor releases the further
-// cells. Two ranks know all counts, and so how many cells any block takes.
+// cells. Two ranks know all counts, and so how many cells any block takes. A radix is the most pieces of a block: what
+// all ranks copy twice has to stay in their caches.
 // Cost: alpha + (P - 1) alpha' + beta n, one alpha more for large blocks.
 //
 //     P = 3    0  #1 #2     1  #2 #0     2  #0 #1      >  all copy  >  all publish  >  done
@@ -39,8 +40,10 @@ class Exchange {
   /// Of a block that goes through further cells; what is larger is copied from memory. Few enough that two operations
   /// fit the ring of the small cells, which all of them come from.
   static std::int32_t most_pieces(const Shape& shape) {
-    const bool asked = shape.parameters.segment > 0 && board::block_ring(shape) == board::Ring::large;
-    return asked && shape.size > 2 ? std::clamp(192 / (shape.size - 1), 2, 64) : 0;
+    const auto [segment, radix] = shape.parameters;
+    if (segment == 0 || radix == 1 || shape.size <= 2 || board::block_ring(shape) != board::Ring::large) return 0;
+    const std::int32_t most = std::clamp(192 / (shape.size - 1), 2, 64);
+    return radix > 0 ? std::min(radix, most) : most;
   }
 
   /// Of a block that goes through further cells; 0: its first cell holds or exposes it.
