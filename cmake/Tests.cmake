@@ -8,9 +8,9 @@ add_dependencies(asan_tests tsan_tests)
 
 # tutti_test(name SOURCES files... ROOMS rooms... [LIBRARIES libraries...] [TIMEOUT seconds] [LABELS labels...] [PARALLEL])
 # One GoogleTest program, one ctest entry. TUTTI_TESTS_OPTIMIZATION, where a preset sets it, makes it build in less time
-# than what it tests. It runs alone, unless PARALLEL says that neither its processes nor its
-# timing mind a neighbour. Labels: "sanitize" (seconds; runs under ASan, UBSan and TSan), "sanitize-asan" (ASan and
-# UBSan only: has one thread, if with many fibers, or forks or maps what TSan does not follow), "valgrind" (short).
+# than what it tests. It runs alone, unless PARALLEL says that neither its processes nor its timing mind a neighbour.
+# Labels: "sanitize" (seconds; runs under ASan, UBSan and TSan), "sanitize-asan" (ASan and UBSan only: has one thread, if
+# with many fibers, or forks or maps what TSan does not follow), "valgrind" (short).
 function(tutti_test name)
   cmake_parse_arguments(TEST "PARALLEL" "TIMEOUT" "SOURCES;ROOMS;LIBRARIES;LABELS" ${ARGN})
   add_executable(test_${name} ${TEST_SOURCES})

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which sanitizer watches this build: macros for what only it can compile, constants for everything else.
+// Which sanitizer watches this build: macros for what only it can compile, a constant for everything else.
 #pragma once
 
 #if defined(__SANITIZE_ADDRESS__)
@@ -19,17 +19,11 @@
 
 namespace tutti::base {
 
-#ifdef TUTTI_ADDRESS_SANITIZER
-inline constexpr bool address_sanitizer = true;
-#else
-inline constexpr bool address_sanitizer = false;
-#endif
-#ifdef TUTTI_THREAD_SANITIZER
-inline constexpr bool thread_sanitizer = true;
-#else
-inline constexpr bool thread_sanitizer = false;
-#endif
 /// Everything is several times slower, and a switch of fibers much more.
-inline constexpr bool sanitized = address_sanitizer || thread_sanitizer;
+#if defined(TUTTI_ADDRESS_SANITIZER) || defined(TUTTI_THREAD_SANITIZER)
+inline constexpr bool sanitized = true;
+#else
+inline constexpr bool sanitized = false;
+#endif
 
 }  // namespace tutti::base

@@ -265,7 +265,6 @@ allgather            2M    2 single_copy
 alltoall             96   16 board
 alltoall             256K  2 board_pipeline
 alltoall             2M    2 single_copy
-alltoall             -     2 board_pipeline
 alltoall             64K   4 board_pipeline
 alltoall             512K  4 single_copy
 alltoall             -     4 board_pipeline
