@@ -111,12 +111,13 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
   most_untold = untold_after(areas, may_have_areas(says, rows.blocks(plan.size)), plan.cells);
-  for (const plan::Step& step : plan.steps)
-    if (step.verb == Verb::publish && in_areas.contains(cell_key(row, step.cell)))
-      written.push_back(
-          {step.cell, host::slots_of(static_cast<std::size_t>(step.source.offset + step.source.count) * element)});
+  for (const plan::Step& step : plan.steps) {
+    if (step.verb != Verb::publish || !in_areas.contains(cell_key(row, step.cell))) continue;
+    const std::size_t payload = static_cast<std::size_t>(step.source.offset + step.source.count) * element;
+    written.push_back({step.cell, {static_cast<std::size_t>(host::slots_of(payload)), payload}});
+  }
   std::ranges::sort(written, {}, &Area::cell);
-  for (const Area& area : written) slots += static_cast<std::size_t>(area.slots);
+  for (const Area& area : written) slots += area.wanted.slots;
   for (const plan::Step& step : plan.steps) {
     any = any || step.any;
     exposes = exposes || (step.verb == Verb::publish && step.source.buffer != plan::Buffer::shared);

@@ -13,6 +13,7 @@
 #include "engine/exact.hpp"
 #include "engine/layouts.hpp"
 #include "engine/reduction.hpp"
+#include "engine/slots.hpp"
 #include "plan/plan.hpp"
 #include "tutti/call.hpp"
 
@@ -113,7 +114,7 @@ struct Bound {
   std::uint64_t most_untold = 0;
   struct Area {
     std::int32_t cell;
-    int slots;
+    Slots::Wanted wanted;
   };
   std::vector<Area> written;           ///< This rank's cells that have areas, ascending,
   std::size_t slots = 0;               ///< and how many slots they take.

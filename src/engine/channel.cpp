@@ -136,10 +136,9 @@ void Channel::give_areas(Operation& operation) {
   constexpr std::size_t largest = host::slots_of(host::large_payload), least = host::least_slots;
   slots_.expect(std::min(operation.bound().slots + largest, least));
   std::size_t number = 0;
-  for (const Bound::Area& wanted : operation.bound().written)
-    operation.areas_[number++] =
-        slots_.give(static_cast<std::size_t>(wanted.slots), operation.cell_sequence(wanted.cell),
-                    [this](std::uint64_t sequence) { return consumed(sequence); });
+  for (const Bound::Area& area : operation.bound().written)
+    operation.areas_[number++] = slots_.give(area.wanted, operation.cell_sequence(area.cell),
+                                             [this](std::uint64_t sequence) { return consumed(sequence); });
 }
 
 void Channel::record() {
@@ -333,7 +332,7 @@ void Channel::fetch_next(const Bound& bound) {
 }
 
 void Channel::fetch_next_area(const Bound& bound) {
-  const std::size_t slot = slots_.begin(static_cast<std::size_t>(bound.written.front().slots));
+  const std::size_t slot = slots_.begin(bound.written.front().wanted.slots);
   if (slots_.cell(slot) > all_consumed_) return;
   host::prefetch_to_write(board_.area(row(), slot), bound.next_area);
 }
