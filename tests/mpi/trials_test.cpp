@@ -13,6 +13,7 @@ namespace {
 
 /// What a call takes: of the MPI, or of Tutti; the call's number.
 using Cost = std::function<std::int64_t(Side, int)>;
+const Cost nothing = [](Side, int) { return 0; };
 
 /// The ranks of a job that call one collective again and again, without an MPI.
 class Job {
@@ -20,10 +21,10 @@ class Job {
   explicit Job(int ranks, int block = 4) : ranks_(static_cast<std::size_t>(ranks), Trials(block)) {}
 
   /// Returns how many of the calls were Tutti's.
-  int call(int calls, const Cost& cost) {
+  int call(int calls, const Cost& cost, const Cost& behind = nothing) {
     int by_tutti = 0;
     for (int i = 0; i < calls; ++i) {
-      const Side side = call_once(cost);
+      const Side side = call_once(cost, behind);
       by_tutti += side == Side::tutti ? 1 : 0;
     }
     return by_tutti;
@@ -33,13 +34,16 @@ class Job {
   const std::vector<int>& agreed_at() const { return agreed_at_; }
 
  private:
-  Side call_once(const Cost& cost) {
+  Side call_once(const Cost& cost, const Cost& behind) {
     std::vector<Trials::Turn> turns;
     for (Trials& rank : ranks_) {
       turns.push_back(rank.next());
       EXPECT_EQ(turns.back().side, turns.front().side) << "call " << calls_;
       EXPECT_EQ(turns.back().sample, turns.front().sample) << "call " << calls_;
-      if (turns.back().sample >= 0) rank.measured(turns.back().sample, cost(turns.back().side, calls_));
+      const auto [side, sample] = turns.back();
+      if (sample < 0) continue;
+      rank.measured(sample, cost(side, calls_));
+      rank.followed(sample, behind(side, calls_));
     }
     ++calls_;
     if (ranks_.front().due()) agree();
@@ -98,6 +102,24 @@ TEST(Trials, a_gain_of_less_than_a_twentieth_is_not_worth_a_change) {
     Job job(2);
     EXPECT_LT(job.call(2000, [=](Side side, int) { return side == Side::mpi ? 1000 : tutti; }), 100) << tutti;
   }
+}
+
+TEST(Trials, what_it_costs_those_behind_it_counts) {
+  Job shifts(2), saves(2);
+  const Cost own = [](Side side, int) { return side == Side::mpi ? 300 : 200; };
+  EXPECT_LT(shifts.call(2000, own, [](Side side, int) { return side == Side::mpi ? 50 : 200; }), 100);
+  EXPECT_GT(saves.call(2000, own, [](Side side, int) { return side == Side::mpi ? 200 : 210; }), 1900);
+}
+
+TEST(Trials, the_call_itself_does_not_become_slower) {
+  const Cost behind = [](Side side, int) { return side == Side::mpi ? 900 : 300; };
+  Job slower(2), alike(2);
+  EXPECT_LT(slower.call(
+                2000, [](Side side, int) { return side == Side::mpi ? 200 : 210; }, behind),
+            100);
+  EXPECT_GT(alike.call(
+                2000, [](Side side, int) { return side == Side::mpi ? 200 : 203; }, behind),
+            1900);
 }
 
 TEST(Trials, gain_is_what_one_call_of_one_rank_saves) {

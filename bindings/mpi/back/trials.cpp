@@ -18,15 +18,39 @@ constexpr std::int64_t shortest = 1024;
 constexpr double longest = 1e12;
 /// What is worth a change: this part of the MPI's time. Less may be a matter of which call the time is booked on.
 constexpr std::int64_t worth = 20;
+/// The call itself may become slower by this part of the MPI's time, whatever it saves those behind it.
+constexpr std::int64_t bearable = 33;
 /// So much slower in every pair. One pair alone may have met an interruption, or the first touch of memory.
 constexpr std::int64_t beyond_doubt(std::size_t pairs) { return pairs < 3 ? 64 : 4; }
+
+/// What each pair says, ascending.
+template <class Pair, class Value>
+auto sorted(const std::vector<Pair>& pairs, Value value) {
+  std::vector<decltype(value(pairs.front()))> values;
+  values.reserve(pairs.size());
+  for (const Pair& pair : pairs) values.push_back(value(pair));
+  std::ranges::sort(values);
+  return values;
+}
+
+/// The interval of the median that holds in 95 of 100 cases, for any distribution: between the order statistics at
+/// n/2 -+ sqrt(n).
+struct Interval {
+  std::int64_t low, high;
+  explicit Interval(std::span<const std::int64_t> ascending) {
+    const auto n = static_cast<double>(ascending.size());
+    const auto rank = static_cast<std::size_t>(std::max(1.0, std::floor(n / 2 - std::sqrt(n))));
+    low = ascending[rank - 1];
+    high = ascending[ascending.size() - rank];
+  }
+};
 
 }  // namespace
 
 Trials::Turn Trials::next_of_trial() {
   if (due_) return {side_, -1};
   const int block = calls_ / block_, place = calls_ % block_;
-  if (place == 0) times_.push_back(0);
+  if (place == 0) times_.resize(times_.size() + 2);
   ++calls_;
   due_ = calls_ == 2 * pairs_ * block_;
   const bool first_of_pair = block % 2 == 0;
@@ -36,65 +60,62 @@ Trials::Turn Trials::next_of_trial() {
 
 bool Trials::mpi_first(std::size_t pair) const { return (base::combine(lot_, pair) >> 32 & 1) == 0; }
 
-/// By the interval of the median that holds in 95 of 100 cases, for any distribution: between the order statistics at
-/// n/2 -+ sqrt(n).
-Trials::Verdict Trials::verdict(std::span<const std::int64_t> gains) const {
-  const std::size_t n = gains.size();
-  const auto half = static_cast<double>(n) / 2;
-  const auto rank = static_cast<std::size_t>(std::max(1.0, std::floor(half - std::sqrt(static_cast<double>(n)))));
-  if (gains[rank - 1] > 0) return Verdict::tutti;
-  if (gains[n - rank] < 0) return Verdict::mpi;
+/// The first pair pays for buffers, plans and connections, and is left out.
+std::vector<Trials::Pair> Trials::pairs() const {
+  std::vector<Pair> found;
+  for (std::size_t block = 2; 2 * block + 3 < times_.size(); block += 2) {
+    Pair pair{taken(block), taken(block + 1)};
+    if (!mpi_first(block / 2)) std::swap(pair.mpi, pair.tutti);
+    found.push_back(pair);
+  }
+  return found;
+}
+
+/// Tutti has to save time, and must not cost the call itself any: a program may do something else behind it.
+Trials::Verdict Trials::verdict(const std::vector<Pair>& pairs) const {
+  const std::int64_t much = beyond_doubt(pairs.size());
+  if (std::ranges::all_of(pairs, [&](const Pair& pair) { return pair.tutti.total > much * pair.mpi.total; }))
+    return Verdict::mpi;
+  if (pairs.size() < enough) return Verdict::open;
+  const auto gain = [](const Pair& pair) { return pair.mpi.total - pair.mpi.total / worth - pair.tutti.total; };
+  const auto own = [](const Pair& pair) { return pair.mpi.own + pair.mpi.own / bearable - pair.tutti.own; };
+  const Interval gains(sorted(pairs, gain)), calls(sorted(pairs, own));
+  if (gains.high < 0 || calls.high < 0) return Verdict::mpi;
+  if (gains.low > 0) return Verdict::tutti;
   return pairs_ == last ? Verdict::mpi : Verdict::open;
 }
 
 void Trials::decide(int ranks) {
   due_ = false;
   agreed_ = times_.size();
-  std::vector<std::int64_t> gains, beyond;  // the second: what is worth a change
-  bool lost = true;
-  const std::int64_t much = beyond_doubt(times_.size() / 2 - 1);
-  // The first pair pays for buffers, plans and connections.
-  for (std::size_t i = 2; i + 1 < times_.size(); i += 2) {
-    const bool in_order = mpi_first(i / 2);
-    const std::int64_t by_mpi = times_[in_order ? i : i + 1], by_tutti = times_[in_order ? i + 1 : i];
-    gains.push_back(by_mpi - by_tutti);
-    beyond.push_back(gains.back() - by_mpi / worth);
-    lost = lost && by_tutti > much * by_mpi;
-  }
-  std::ranges::sort(gains);
-  std::ranges::sort(beyond);
-  Verdict found = lost ? Verdict::mpi : Verdict::open;
-  if (gains.size() >= enough) found = verdict(beyond);
+  const std::vector<Pair> all = pairs();
+  const Verdict found = verdict(all);
   if (found != Verdict::open)
-    conclude(found == Verdict::tutti ? Side::tutti : Side::mpi, ranks, gains);
+    conclude(found == Verdict::tutti ? Side::tutti : Side::mpi, ranks, all);
   else
     pairs_ *= 2;
 }
 
-/// By the pair in the middle: single calls may have waited for a core.
-double Trials::slow_to_fast() const {
-  std::vector<double> ratios;
-  for (std::size_t i = 2; i + 1 < times_.size(); i += 2) {
-    const auto [fast, slow] = std::minmax(times_[i], times_[i + 1]);
-    ratios.push_back(static_cast<double>(slow) / static_cast<double>(std::max<std::int64_t>(fast, 1)));
-  }
-  std::ranges::sort(ratios);
-  return ratios[ratios.size() / 2];
-}
-
 /// The next trials come after as many calls as make their cost small.
-void Trials::conclude(Side side, int ranks, std::span<const std::int64_t> gains) {
-  gain_ = gains[gains.size() / 2] / ranks / (block_ == 1 ? 1 : block_ - 1);
+void Trials::conclude(Side side, int ranks, const std::vector<Pair>& pairs) {
+  // By the pair in the middle: single calls may have waited for a core.
+  const std::size_t middle = pairs.size() / 2;
+  const double slow_to_fast = sorted(pairs, [](const Pair& pair) {
+    const auto [fast, slow] = std::minmax(pair.mpi.total, pair.tutti.total);
+    return static_cast<double>(slow) / static_cast<double>(std::max<std::int64_t>(fast, 1));
+  })[middle];
+  const std::int64_t gain = sorted(pairs, [](const Pair& pair) { return pair.mpi.total - pair.tutti.total; })[middle];
+  gain_ = gain / ranks / (block_ == 1 ? 1 : block_ - 1);
   side_ = side;
-  lost_ = gains.size() < enough ? std::min(lost_ + 1, 30) : 0;
+  lost_ = pairs.size() < enough ? std::min(lost_ + 1, 30) : 0;
   const double calls =
-      lost_ > 0 ? static_cast<double>(shortest << (lost_ - 1)) : 8 * block_ * (slow_to_fast() - 1) / share;
+      lost_ > 0 ? static_cast<double>(shortest << (lost_ - 1)) : 8 * block_ * (slow_to_fast - 1) / share;
   left_ = static_cast<std::int64_t>(std::clamp(calls, static_cast<double>(shortest), longest));
   // The first trials may have met what goes away: fresh memory, ranks that were still spreading over the cores.
   if (!std::exchange(concluded_, true) && side == Side::mpi) left_ = shortest;
   calls_ = 0;
   pairs_ = first;
-  lot_ = base::combine(lot_, static_cast<std::uint64_t>(gains.size()));
+  lot_ = base::combine(lot_, static_cast<std::uint64_t>(pairs.size()));
   times_.clear();
   agreed_ = 0;
 }

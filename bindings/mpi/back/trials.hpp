@@ -32,7 +32,11 @@ class Trials {
     }
     return next_of_trial();
   }
-  void measured(int sample, std::int64_t nanoseconds) { times_[static_cast<std::size_t>(sample)] += nanoseconds; }
+  void measured(int sample, std::int64_t nanoseconds) { times_[2 * static_cast<std::size_t>(sample)] += nanoseconds; }
+  /// The collective behind a measured one: what a call saves by leaving early, that one pays for by waiting.
+  void followed(int sample, std::int64_t nanoseconds) {
+    times_[2 * static_cast<std::size_t>(sample) + 1] += nanoseconds;
+  }
 
   /// The ranks have to add up `times` before the trials go on. Calls in between go as they went before.
   bool due() const { return due_; }
@@ -49,12 +53,21 @@ class Trials {
 
  private:
   enum class Verdict : std::uint8_t { open, mpi, tutti };
+  /// What a block took: its calls themselves, and with those behind them.
+  struct Taken {
+    std::int64_t own, total;
+  };
+  /// Two blocks side by side, one of each side.
+  struct Pair {
+    Taken mpi, tutti;
+  };
 
   Turn next_of_trial();
   bool mpi_first(std::size_t pair) const;
-  Verdict verdict(std::span<const std::int64_t> gains) const;
-  void conclude(Side side, int ranks, std::span<const std::int64_t> gains);
-  double slow_to_fast() const;
+  Taken taken(std::size_t block) const { return {times_[2 * block], times_[2 * block] + times_[2 * block + 1]}; }
+  std::vector<Pair> pairs() const;
+  Verdict verdict(const std::vector<Pair>& pairs) const;
+  void conclude(Side side, int ranks, const std::vector<Pair>& pairs);
 
   int block_;
   std::uint64_t lot_;
@@ -66,7 +79,7 @@ class Trials {
   int lost_ = 0;           ///< Trials in a row that were broken off.
   bool concluded_ = false;
   std::int64_t gain_ = 0;
-  std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials.
+  std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials, two each: own, and behind them.
   std::size_t agreed_ = 0;           ///< The first of them are sums over all ranks.
 
   static constexpr int first = 2, last = 64;

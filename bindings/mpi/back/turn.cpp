@@ -21,7 +21,7 @@ void Turn::take() {
 void Turn::note(std::int64_t elapsed) {
   if (follows_measured()) {
     const auto [before, sample] = std::exchange(with_->choices->last, {});
-    before->trials.measured(sample, elapsed);
+    before->trials.followed(sample, elapsed);
   }
   if (sample_ >= 0 && nature_.form == Form::blocking && !watched_->trials.due())
     with_->choices->last = {watched_, sample_};
