@@ -219,7 +219,9 @@ neighbor_reduce - -         linear
 
 // What one core has written another gets fastest from the cache that they share, and the kernel copies from memory to
 // memory at half the speed of a plain copy: through cells, which are many enough, data comes sooner at almost all
-// sizes.
+// sizes. Lines behind a ^ hold where that cache is small: where all that the ranks give and bring would half fill it,
+// the kernel's one copy is faster than two, which drive each other out of it, until there is so much that a few ranks
+// write past it.
 constexpr std::string_view amd = R"(
 bcast                96   16 board
 bcast                -    16 board_pipeline
@@ -240,53 +242,44 @@ scatter              64K   8 board_pipeline
 scatter              32K  16 board_pipeline
 scatterv             -     8 board:segment=65536
 allgather            96   16 board
+^allgather           256K  2 board_pipeline
+^allgather           2M    2 single_copy
 allgather            -    16 board_pipeline
 allgatherv           96   16 board
 allgatherv           -    16 board_pipeline
 alltoall             96   16 board
+^alltoall            256K  2 board_pipeline
+^alltoall            2M    2 single_copy
+^alltoall            64K   4 board_pipeline
+^alltoall            512K  4 single_copy
+^alltoall            -     4 board_pipeline
+^alltoall            16K   8 board_pipeline
+^alltoall            -     8 single_copy
 alltoall             -    16 board_pipeline
+^alltoallv           -     2 board:segment=65536,radix=4
+^alltoallv           -     4 board:segment=65536
+^alltoallv           -     8 board:segment=16384,radix=1
 alltoallv            -     8 board:segment=65536
 reduce_scatter_block 96   16 board
+^reduce_scatter_block 512K 2 board_pipeline
+^reduce_scatter_block -    2 single_copy
+^reduce_scatter_block 256K 4 board_pipeline
+^reduce_scatter_block -    4 single_copy
+^reduce_scatter_block 64K  8 board_pipeline
+^reduce_scatter_block -    8 single_copy
 reduce_scatter_block -    16 board_pipeline
 reduce_scatter       96   16 board
+^reduce_scatter      512K  2 board_pipeline
+^reduce_scatter      -     2 single_copy
+^reduce_scatter      256K  4 board_pipeline
+^reduce_scatter      -     4 single_copy
+^reduce_scatter      64K   8 board_pipeline
+^reduce_scatter      -     8 single_copy
 reduce_scatter       -    16 board_pipeline
 scan                 96   16 board
 scan                 -    16 board_pipeline
 exscan               96   16 board
 exscan               -    16 board_pipeline
-)";
-
-// Where all that the ranks give and bring would half fill a small cache, the kernel's one copy is faster than two,
-// which drive each other out of it: until there is so much that a few ranks write past it.
-constexpr std::string_view amd_small_cache = R"(
-allgather            96   16 board
-allgather            256K  2 board_pipeline
-allgather            2M    2 single_copy
-alltoall             96   16 board
-alltoall             256K  2 board_pipeline
-alltoall             2M    2 single_copy
-alltoall             64K   4 board_pipeline
-alltoall             512K  4 single_copy
-alltoall             -     4 board_pipeline
-alltoall             16K   8 board_pipeline
-alltoall             -     8 single_copy
-alltoallv            -     2 board:segment=65536,radix=4
-alltoallv            -     4 board:segment=65536
-alltoallv            -     8 board:segment=16384,radix=1
-reduce_scatter_block 96   16 board
-reduce_scatter_block 512K  2 board_pipeline
-reduce_scatter_block -     2 single_copy
-reduce_scatter_block 256K  4 board_pipeline
-reduce_scatter_block -     4 single_copy
-reduce_scatter_block 64K   8 board_pipeline
-reduce_scatter_block -     8 single_copy
-reduce_scatter       96   16 board
-reduce_scatter       512K  2 board_pipeline
-reduce_scatter       -     2 single_copy
-reduce_scatter       256K  4 board_pipeline
-reduce_scatter       -     4 single_copy
-reduce_scatter       64K   8 board_pipeline
-reduce_scatter       -     8 single_copy
 )";
 constexpr std::size_t small_cache = std::size_t{8} << 20;  // Zen and Zen+: what four cores share
 
@@ -307,24 +300,38 @@ bool holds(std::string_view& line, std::uint64_t link_rate) {
   return link_rate != 0 && (relation == '<' ? link_rate < limit : link_rate > limit);
 }
 
+/// What is left of a table: of each line what `take` makes of it, which takes the conditions off its beginning and says
+/// whether they hold.
+template <class Take>
+std::string lines_that_hold(std::string_view table, Take take) {
+  std::string held;
+  for (std::string_view rest = table; !rest.empty();) {
+    std::string_view line = rest.substr(0, rest.find('\n') + 1);
+    rest.remove_prefix(line.size());
+    if (take(line)) held += line;
+  }
+  return held;
+}
+
+/// Takes marks off the beginning of a line: how many there were.
+std::size_t marks(std::string_view& line, char mark) {
+  const std::size_t count = line.find_first_not_of(mark);
+  line.remove_prefix(count);
+  return count;
+}
+
 }  // namespace
 
 std::string Table::standard(const Network& network) {
   const std::size_t crowd = network.ranks_per_core >= base::sleeping_crowd ? 2 : network.ranks_per_core > 1 ? 1 : 0;
-  std::string table;
-  for (std::string_view rest = text; !rest.empty();) {
-    std::string_view line = rest.substr(0, rest.find('\n') + 1);
-    rest.remove_prefix(line.size());
-    const std::size_t tildes = line.find_first_not_of('~');
-    line.remove_prefix(tildes);
-    if (tildes <= crowd && holds(line, network.link_rate)) table += line;
-  }
-  return table;
+  return lines_that_hold(
+      text, [&](std::string_view& line) { return marks(line, '~') <= crowd && holds(line, network.link_rate); });
 }
 
 std::string Table::of_processor(std::string_view name, std::size_t cache) {
   if (!name.starts_with("AMD")) return {};
-  return std::string(cache > 0 && cache <= small_cache ? amd_small_cache : "") + std::string(amd);
+  const std::size_t small = cache > 0 && cache <= small_cache ? 1 : 0;
+  return lines_that_hold(amd, [&](std::string_view& line) { return marks(line, '^') <= small; });
 }
 
 }  // namespace tutti::tune
