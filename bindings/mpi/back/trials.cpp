@@ -71,7 +71,7 @@ std::vector<Trials::Pair> Trials::pairs() const {
   return found;
 }
 
-/// Tutti has to save time, and must not cost the call itself any: a program may do something else behind it.
+/// Tutti has to save time, and must not slow the call itself down: a program may do something else behind it.
 Trials::Verdict Trials::verdict(const std::vector<Pair>& pairs) const {
   const std::int64_t much = beyond_doubt(pairs.size());
   if (std::ranges::all_of(pairs, [&](const Pair& pair) { return pair.tutti.total > much * pair.mpi.total; }))
