@@ -49,6 +49,15 @@ def test_what_they_get_wrong_themselves(name, program):
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
 
 
+@pytest.mark.parametrize("policy", ["bare", "auto", "always"])
+def test_revoked(policy):
+    mpi = mpis.get("openmpi")  # MPICH ends in an assertion
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "revoked.c"])
+    for ranks in (2, 3):
+        out = mpi_jobs.run(mpi, ranks, [program], policy=policy, timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
 @pytest.mark.parametrize("policy", ["auto", "always"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_threads(name, policy):

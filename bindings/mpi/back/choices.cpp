@@ -19,10 +19,11 @@ int size_class(Count bytes) {
   return std::min(1 + static_cast<int>(std::bit_width(static_cast<std::uint64_t>(bytes))), size_classes - 1);
 }
 
-std::unique_ptr<Choices::Row> Choices::make_row(std::size_t number) {
-  auto row = std::make_unique<Row>();
+Choices::Row Choices::make_row(std::size_t number) {
+  Row row;
+  row.reserve(size_classes);
   for (std::size_t i = 0; i < size_classes; ++i)
-    row->push_back({Trials(smallest_of(static_cast<int>(i)) < large ? 4 : 1, base::combine(number, i)), 0});
+    row.push_back({Trials(smallest_of(static_cast<int>(i)) < large ? 4 : 1, base::combine(number, i)), 0});
   return row;
 }
 

@@ -3,7 +3,6 @@
 #pragma once
 
 #include <array>
-#include <memory>
 #include <mutex>
 #include <vector>
 
@@ -34,9 +33,9 @@ class Choices {
   /// Of the same call on all ranks the same.
   Watched& of(Kind kind, Form form, Count bytes) {
     const std::size_t number = row_of(kind, form);
-    auto& row = rows_[number];
-    if (row == nullptr) row = make_row(number);
-    return (*row)[static_cast<std::size_t>(size_class(bytes))];
+    Row& row = rows_[number];
+    if (row.empty()) row = make_row(number);
+    return row[static_cast<std::size_t>(size_class(bytes))];
   }
   /// Whether a trial of that collective at that size has shown a gain.
   bool gains(Kind kind, Count bytes);
@@ -73,9 +72,9 @@ class Choices {
   static std::size_t row_of(Kind kind, Form form) {
     return static_cast<std::size_t>(kind) * forms + static_cast<std::size_t>(form);
   }
-  static std::unique_ptr<Row> make_row(std::size_t number);
+  static Row make_row(std::size_t number);
 
-  std::array<std::unique_ptr<Row>, static_cast<std::size_t>(kinds) * forms> rows_;
+  std::array<Row, static_cast<std::size_t>(kinds) * forms> rows_;
   std::vector<Due> due_;
   std::array<Stage, forms> stages_;  ///< Programs may mix the forms in another order on each rank.
 };

@@ -23,9 +23,6 @@ namespace {
 struct Kept {
   std::shared_mutex lock;
   std::unordered_map<std::uintptr_t, std::unique_ptr<Communicator>> communicators;
-  std::atomic<std::uint64_t> generation{1};  ///< Grows when one is added or forgotten. Relaxed: a program
-                                             ///< orders its threads' calls with one communicator, so that each sees the
-                                             ///< growth that came before; to free it during another is its error.
 };
 
 Kept& kept() {
@@ -36,7 +33,7 @@ Kept& kept() {
 int forget(MPI_Comm comm, int, void*, void*) {
   Kept& all = kept();
   const std::unique_lock lock(all.lock);
-  all.generation.fetch_add(1, std::memory_order_relaxed);
+  communicator_generation.fetch_add(1, std::memory_order_relaxed);
   all.communicators.erase(number_of(comm));
   return MPI_SUCCESS;
 }
@@ -192,34 +189,23 @@ void watch(MPI_Comm comm) {
   real.Comm_set_attr(comm, keyval, nullptr);
 }
 
-/// What this thread asked for last, found or not.
-struct Last {
-  std::uint64_t generation = 0;
-  MPI_Comm handle = MPI_COMM_NULL;
-  Communicator* communicator = nullptr;
-};
-thread_local Last last;
-
 }  // namespace
 
-Communicator* known(MPI_Comm comm) {
+Communicator* look_up(MPI_Comm comm, std::uint64_t generation) {
   Kept& all = kept();
-  const std::uint64_t generation = all.generation.load(std::memory_order_relaxed);
-  if (last.generation == generation && last.handle == comm) return last.communicator;
   const std::shared_lock lock(all.lock);
   const auto found = all.communicators.find(number_of(comm));
-  last = {generation, comm, found == all.communicators.end() ? nullptr : found->second.get()};
-  return last.communicator;
+  last_communicator = {generation, comm, found == all.communicators.end() ? nullptr : found->second.get()};
+  return last_communicator.communicator;
 }
 
-Communicator* prepared(MPI_Comm comm) {
-  if (Communicator* found = known(comm)) return found;
+Communicator* prepare(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || Host::get() == nullptr) return nullptr;
   auto made = make(comm);
   watch(comm);
   Kept& all = kept();
   const std::unique_lock lock(all.lock);
-  all.generation.fetch_add(1, std::memory_order_relaxed);
+  communicator_generation.fetch_add(1, std::memory_order_relaxed);
   return (all.communicators[number_of(comm)] = std::move(made)).get();
 }
 

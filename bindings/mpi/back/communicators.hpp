@@ -2,6 +2,7 @@
 // Which communicators have a group of Tutti's.
 #pragma once
 
+#include <atomic>
 #include <memory>
 
 #include "abi.hpp"
@@ -28,10 +29,32 @@ inline bool revoked(const Communicator& communicator) {
   return is_revoked != nullptr && is_revoked(communicator.handle, &flag) == MPI_SUCCESS && flag != 0;
 }
 
+/// Grows when a communicator is added or forgotten. Relaxed: a program orders its threads' calls with one communicator,
+/// so that each sees the growth that came before; to free it during another is its error.
+inline std::atomic<std::uint64_t> communicator_generation{0};
+
+/// What a thread asked for last, found or not.
+struct LastCommunicator {
+  std::uint64_t generation = ~std::uint64_t{0};
+  MPI_Comm handle{};  ///< Compared where the generation fits, and not before.
+  Communicator* communicator = nullptr;
+};
+inline thread_local constinit LastCommunicator last_communicator;
+
+Communicator* look_up(MPI_Comm comm, std::uint64_t generation);
 /// What is known of a communicator; nullptr for one that has not been seen.
-Communicator* known(MPI_Comm comm);
+inline Communicator* known(MPI_Comm comm) {
+  const std::uint64_t generation = communicator_generation.load(std::memory_order_relaxed);
+  const LastCommunicator& last = last_communicator;
+  return last.generation == generation && last.handle == comm ? last.communicator : look_up(comm, generation);
+}
+
+Communicator* prepare(MPI_Comm comm);
 /// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking
 /// collectives, where ranks may wait for each other.
-Communicator* prepared(MPI_Comm comm);
+inline Communicator* prepared(MPI_Comm comm) {
+  Communicator* found = known(comm);
+  return found != nullptr ? found : prepare(comm);
+}
 
 }  // namespace tutti::mpi

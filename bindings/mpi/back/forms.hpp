@@ -79,13 +79,14 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   }
 
  private:
-  /// Tutti's description of a call; none where the MPI has to do it, or to refuse it.
+  /// Tutti's description of a call; none where the MPI has to do it, or to refuse it. (Ranks that do not know yet that
+  /// a communicator is revoked are no worse off than inside a call.)
   struct Described {
     std::optional<Translation> translation;
     Call* call = nullptr;
 
     Described(const Communicator* with, bool by_tutti, Arguments... arguments) {
-      if (!by_tutti) return;
+      if (!by_tutti || revoked(*with)) return;
       translation.emplace(with->place, carrier());
       if (C::template describe<N, D>(*translation, arguments...)) call = &translation->call;
     }
@@ -101,11 +102,10 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       return C::kind;
   }
 
-  /// Whether Tutti can do it: the same answer on all ranks. (Those that do not know yet that a communicator is revoked
-  /// are no worse off than inside a call.)
+  /// Whether Tutti can do it: the same answer on all ranks.
   static bool covered(const Communicator* with, Arguments... arguments) {
     return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
-           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...) && !revoked(*with);
+           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
   }
   static bool starts(const Communicator* with) { return with != nullptr && with->starting != nullptr; }
   static Nature nature(const Communicator* with, Form form, Arguments... arguments) {

@@ -2,8 +2,6 @@
 // Notes in which of the MPI's blocking functions this process is, for `tutti why`.
 #pragma once
 
-#include <thread>
-
 #include "abi.hpp"
 #include "host/inside.hpp"
 
@@ -15,8 +13,8 @@ using FunctionName = host::Inside::Name;
 /// tells: two that wrote at once would leave a note that stays.
 class Inside {
  public:
-  Inside(const FunctionName& name, const void* site, int peer = -1, int tag = -1) noexcept
-      : entered_(teller == std::this_thread::get_id() && noted->enter(name, site, peer, tag) ? noted : nullptr) {}
+  [[gnu::always_inline]] Inside(const FunctionName& name, const void* site, int peer = -1, int tag = -1) noexcept
+      : entered_(noted != nullptr && noted->enter(name, site, peer, tag) ? noted : nullptr) {}
   ~Inside() {
     if (entered_ != nullptr) entered_->leave();
   }
@@ -25,17 +23,13 @@ class Inside {
 
   /// Where it is noted, from this thread on: in the memory of this host's ranks, once there is any. No other thread is
   /// in the MPI.
-  static void note_at(host::Inside& place) noexcept {
-    noted = &place;
-    teller = std::this_thread::get_id();
-  }
-  static void note_nowhere() noexcept { teller = {}; }
+  static void note_at(host::Inside& place) noexcept { noted = &place; }
+  static void note_nowhere() noexcept { noted = nullptr; }
   /// The rank of the job that this is in a communicator, where that is the world.
   static int peer(int rank, MPI_Comm comm) noexcept { return comm == MPI_COMM_WORLD ? rank : -1; }
 
  private:
-  inline static host::Inside* noted = nullptr;
-  inline static std::thread::id teller{};
+  inline static thread_local constinit host::Inside* noted = nullptr;
 
   host::Inside* entered_;
 };

@@ -37,7 +37,8 @@ class Turn {
   /// The blocking call has ended. Lets the ranks agree on trials. Throws what an allreduce throws.
   void end() {
     if (start_ != 0) note(since(start_));
-    if (with_ != nullptr && with_->choices->due()) with_->choices->agree(*with_->member, with_->place.size);
+    if (with_ != nullptr && with_->choices->due() && !revoked(*with_))
+      with_->choices->agree(*with_->member, with_->place.size);
   }
   /// The call has started an operation: what it costs until it is complete is measured.
   void started(MPI_Request request) {
