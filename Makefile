@@ -7,7 +7,7 @@ FUZZ_SECONDS ?= 60
 LAB ?= --hosts 4
 
 .DEFAULT_GOAL := help
-.PHONY: help build test demo bench lab instructions lint format sanitize clean $(PRESETS:%=configure-%)
+.PHONY: help build test demo bench lab instructions hot lint format sanitize clean $(PRESETS:%=configure-%)
 
 help: ## Show this text
 	@sed -n 's/^\([a-z]*\):[^#]*## \(.*\)/  make \1 \2/p' $(firstword $(MAKEFILE_LIST)) | awk '{printf "  %s %-12s", $$1, $$2; $$1 = $$2 = ""; print}'
@@ -44,6 +44,13 @@ instructions: ## Record how many instructions small collectives take with this c
 	@$(MAKE) configure-ci
 	@cmake --build --preset ci --parallel $(JOBS) --target tutti-instructions
 	@.venv/bin/python scripts/instructions.py record build/ci
+
+hot: ## Record which functions small calls run through; the linker puts them side by side
+	@scripts/setup build test
+	@$(MAKE) configure-release configure-ci
+	@cmake --build --preset release --parallel $(JOBS) --target tutti-hot
+	@cmake --build --preset ci --parallel $(JOBS) --target tutti-hot
+	@.venv/bin/python scripts/hot.py build/release build/ci
 
 lint: ## Check format, clang-tidy, ruff, shellcheck and the rules of the tree
 	@scripts/setup build lint

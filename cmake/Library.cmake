@@ -14,6 +14,7 @@ target_compile_features(tutti INTERFACE cxx_std_20)
 target_include_directories(tutti INTERFACE $<BUILD_INTERFACE:${PROJECT_SOURCE_DIR}/include>
                                            $<INSTALL_INTERFACE:${CMAKE_INSTALL_INCLUDEDIR}>)
 target_link_libraries(tutti PRIVATE Threads::Threads)
+tutti_hot(tutti ${TUTTI_HOT})
 # It is preloaded into strangers' programs: nothing may stay undefined (the sanitizers' own symbols come with the program).
 if(NOT CMAKE_CXX_FLAGS MATCHES "-fsanitize")
   target_link_options(tutti PRIVATE LINKER:--no-undefined LINKER:--as-needed)
