@@ -94,7 +94,7 @@ bool Engine::progress(Rank& awaited) {
   bool moved = false;
   {
     const std::lock_guard transport(transport_lock_);
-    moved = transport_->progress();
+    moved = transport_->progress_in_turns();
   }
   moved = agreements_.serve() || moved;
   for (std::size_t i = 0; i < channels_.size();) {

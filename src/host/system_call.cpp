@@ -46,6 +46,9 @@ constexpr Known known[] = {
     {SYS_close, "close", true},
     {SYS_openat, "openat", false, "for a file to be opened"},
     {SYS_epoll_pwait, "epoll_wait", true},
+#ifdef SYS_epoll_pwait2
+    {SYS_epoll_pwait2, "epoll_wait", true},
+#endif
     {SYS_ppoll, "poll", false, "for input or output"},
     {SYS_pselect6, "select", false, "for input or output"},
 #ifdef SYS_epoll_wait

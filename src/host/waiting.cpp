@@ -289,8 +289,8 @@ void Waiting::wake(Process::Bell& bell) {
   if (at_door != 0 && door_ != nullptr) door_->knock(bell.door.load(std::memory_order_relaxed));
 }
 
-void Waiting::watch(int descriptor, int ranks_per_core) {
-  door_ = std::make_unique<const Door>(descriptor);
+void Waiting::watch(int set, int ranks_per_core) {
+  door_ = std::make_unique<const Door>(set);
   packed_ = ranks_per_core >= base::sleeping_crowd;
   policy_.why += packed_ ? "; sleep at once: hosts that share these cores have " + std::to_string(ranks_per_core) +
                                " ranks for each"

@@ -69,9 +69,9 @@ class Waiting {
  public:
   Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host, Scheduler* scheduler = nullptr);
 
-  /// From now on sleepers of this rank are woken as well when the descriptor becomes readable: by what comes from other
+  /// From now on sleepers of this rank are woken as well when this set of epoll has events: by what comes from other
   /// hosts. Before the first wait; throws Error (system). `ranks_per_core`: where these share the cores of a machine.
-  void watch(int descriptor, int ranks_per_core = 1);
+  void watch(int set, int ranks_per_core = 1);
 
   /// How this rank waits now.
   Policy policy() const;

@@ -37,6 +37,10 @@ class Mux final : public Transport {
     const bool moved = near_->progress();
     return far_->progress() || moved;
   }
+  bool progress_in_turns() override {
+    const bool moved = near_->progress_in_turns();
+    return far_->progress_in_turns() || moved;
+  }
   bool connected(Peer peer) const override {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->connected(place) : far_->connected(peer);

@@ -101,6 +101,8 @@ class Transport {
   virtual void cancel(Transfer& transfer) = 0;
   /// Moves what can be moved; true when anything moved.
   virtual bool progress() = 0;
+  /// The same for who waits and asks again: it may look at a part only, and at the rest when it is asked next.
+  virtual bool progress_in_turns() { return progress(); }
   /// Whether something sent to this peer goes without a connection being made first.
   virtual bool connected(Peer) const { return true; }
   /// Makes the connection now, if there has to be one: who only receives would not learn that its peer is gone.

@@ -5,7 +5,7 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sched.h>
-#include <sys/eventfd.h>
+#include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 
@@ -201,7 +201,7 @@ TEST(Waiting, WhoRingsItselfLooksAgainAndThenSleeps) {
   const Fixture f(2);
   f.sleep_at_once();
   Waiting futex(*f.segment, 0, 2, 2), door(*f.segment, 1, 2, 2);
-  const base::Descriptor silent(eventfd(0, EFD_CLOEXEC));
+  const base::Descriptor silent(epoll_create1(EPOLL_CLOEXEC));
   door.watch(silent.get());
   for (Waiting* const waiting : {&futex, &door}) {
     // Nothing that the ring has left ends the sleep after the second look. A machine that stands still for a tick makes

@@ -11,6 +11,7 @@
 
 #include "base/clock.hpp"
 #include "base/copy.hpp"
+#include "host/door.hpp"
 #include "transport/rendezvous.hpp"
 #include "transport/tcp/door.hpp"
 #include "transport/tcp/events.hpp"
@@ -30,7 +31,9 @@ constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 constexpr std::uint64_t stalled = 5'000'000;
 /// Of a connection that begins; in less time not even two packets can get lost.
 constexpr std::uint64_t least_patience = 2'000'000'000;
-constexpr std::uint64_t door_event = ~std::uint64_t{0}, tick_event = door_event - 1;
+constexpr int most_in_a_row = 16;
+/// Names in the set of events, beside the peers'; a knock at the host's door wakes, and says nothing.
+constexpr std::uint64_t knock_event = host::Door::event, door_event = knock_event - 1, tick_event = door_event - 1;
 
 std::uint32_t interest(bool loaded) { return loaded ? EPOLLIN | EPOLLOUT : EPOLLIN; }
 
@@ -58,6 +61,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   std::optional<Arrival> look(const Tag& tag) override { return rendezvous_.look(tag); }
   void cancel(Transfer& transfer) override;
   bool progress() override;
+  bool progress_in_turns() override;
   void peer_lost(Peer peer) override;
   void forget(std::uint64_t context) override;
 
@@ -92,7 +96,9 @@ class Network final : public Tcp, private Hearer, private Channel {
   void ask(std::deque<std::uint64_t>& waiting, bool invite);
   void count(Pull& pull, Pull::Flow flow);
   void enter(Peer peer, base::Descriptor socket);
+  bool can_serve_awaited() const { return awaited_ >= 0 && in_a_row_ < most_in_a_row; }
   bool serve_awaited();
+  bool serve_all();
   bool serve(Peer peer, std::uint32_t events);
   void watch(Peer peer);
   void look_for_dead();
@@ -110,9 +116,10 @@ class Network final : public Tcp, private Hearer, private Channel {
   Rendezvous rendezvous_;
   std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order
   int flowing_ = 0, invited_ = 0;
-  int loaded_ = 0;     // lines that are
-  Peer awaited_ = -1;  // whose message was asked for last
-  int in_a_row_ = 0;   // times that it alone was served
+  int loaded_ = 0;       // lines that are
+  Peer awaited_ = -1;    // whose message was asked for last
+  int in_a_row_ = 0;     // times that it alone was served
+  bool looked_ = false;  // at that one, in vain
   std::uint64_t flowed_ = 0, ticked_ = 0;
   std::vector<std::byte> buffer_;
 };
@@ -319,15 +326,21 @@ void Network::cancel(Transfer& transfer) {
   bury();
 }
 
-bool Network::progress() {
-  if (serve_awaited()) return true;
+bool Network::progress() { return (can_serve_awaited() && serve_awaited()) || serve_all(); }
+
+/// Who waits looks twice before it sleeps, and each look is a system call: one at whom it waits for, then one at all.
+bool Network::progress_in_turns() { return can_serve_awaited() && !looked_ ? serve_awaited() : serve_all(); }
+
+bool Network::serve_all() {
+  looked_ = false;
+  in_a_row_ = 0;
   bool moved = false, tick = false;
   for (const epoll_event& event : events_.look()) {
     if (event.data.u64 == door_event) {
       moved = door_.progress() || moved;
     } else if (event.data.u64 == tick_event) {
       tick = true;  // what has come meanwhile is heard first
-    } else {
+    } else if (event.data.u64 != knock_event) {
       serve(static_cast<Peer>(event.data.u64), event.events);
       moved = true;
     }
@@ -389,9 +402,9 @@ std::vector<Suspect> Network::suspects() const {
 /// Who waits for a message most often gets it by looking at its sender alone; after some in a row the others are
 /// served.
 bool Network::serve_awaited() {
-  constexpr int most = 16;
-  const bool moved = awaited_ >= 0 && in_a_row_ < most && serve(awaited_, EPOLLIN);
-  in_a_row_ = moved ? in_a_row_ + 1 : 0;
+  const bool moved = serve(awaited_, EPOLLIN);
+  looked_ = !moved;
+  ++in_a_row_;
   bury();
   return moved;
 }

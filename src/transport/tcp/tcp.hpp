@@ -46,7 +46,7 @@ class Tcp : public Transport {
  public:
   /// Where this one can be called: for the others' `find`.
   virtual std::string addresses() const = 0;
-  /// Becomes readable when there is something to progress.
+  /// A set of epoll, which has events when there is something to progress. A host::Door may stand in it.
   virtual int descriptor() const = 0;
   /// Connected peers that have said nothing for longer than `lost_after`.
   virtual std::vector<Suspect> suspects() const = 0;
