@@ -116,10 +116,9 @@ class Network final : public Tcp, private Hearer, private Channel {
   Rendezvous rendezvous_;
   std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order
   int flowing_ = 0, invited_ = 0;
-  int loaded_ = 0;       // lines that are
-  Peer awaited_ = -1;    // whose message was asked for last
-  int in_a_row_ = 0;     // times that it alone was served
-  bool looked_ = false;  // at that one, in vain
+  int loaded_ = 0;     // lines that are
+  Peer awaited_ = -1;  // whose message was asked for last
+  int in_a_row_ = 0;   // times that it alone was served; as many as there may be once it was in vain
   std::uint64_t flowed_ = 0, ticked_ = 0;
   std::vector<std::byte> buffer_;
 };
@@ -329,10 +328,9 @@ void Network::cancel(Transfer& transfer) {
 bool Network::progress() { return (can_serve_awaited() && serve_awaited()) || serve_all(); }
 
 /// Who waits looks twice before it sleeps, and each look is a system call: one at whom it waits for, then one at all.
-bool Network::progress_in_turns() { return can_serve_awaited() && !looked_ ? serve_awaited() : serve_all(); }
+bool Network::progress_in_turns() { return can_serve_awaited() ? serve_awaited() : serve_all(); }
 
 bool Network::serve_all() {
-  looked_ = false;
   in_a_row_ = 0;
   bool moved = false, tick = false;
   for (const epoll_event& event : events_.look()) {
@@ -403,8 +401,7 @@ std::vector<Suspect> Network::suspects() const {
 /// served.
 bool Network::serve_awaited() {
   const bool moved = serve(awaited_, EPOLLIN);
-  looked_ = !moved;
-  ++in_a_row_;
+  in_a_row_ = moved ? in_a_row_ + 1 : most_in_a_row;
   bury();
   return moved;
 }
