@@ -188,6 +188,21 @@ TEST(Trials, watching_is_cheap_however_slow_the_other_is) {
   }
 }
 
+/// Where both are as fast, no trials say more than the ones before: few calls are spent on them.
+TEST(Trials, trials_without_a_winner_become_rare) {
+  Job job(3);
+  job.call(20'000, noisy(1000, 1000, 7));
+  EXPECT_EQ(job.rank(0).side(), Side::mpi);
+  int tried = 0;
+  const Cost alike = noisy(1000, 1000, 8);
+  for (int call = 0; call < 80'000; ++call) {
+    tried += job.rank(0).resting() ? 0 : 1;
+    job.call(1, alike);
+  }
+  EXPECT_LT(tried, 80'000 / 12);
+  EXPECT_GT(tried, 0) << "it stays watched";
+}
+
 TEST(Trials, two_in_one_loop_are_told_apart) {
   // A barrier and a broadcast in turn: either side's pair costs 400 together, mixed they cost more, and what a
   // broadcast saves in its own time depends on the barrier before it.
@@ -218,14 +233,12 @@ TEST(Trials, calls_before_the_agreement_go_as_before) {
   EXPECT_FALSE(trials.due());
 }
 
-/// One call of one of several collectives that are tried on one stage; whether it was part of a trial.
+/// One call of one of several collectives that are tried on one stage; whether it was measured.
 bool call_on(Stage& stage, Trials& trials, const Cost& cost, int call) {
-  if (!trials.resting() && !stage.admits(trials)) return false;
-  const bool tried = !trials.resting();
-  const Trials::Turn turn = trials.next();
+  const Trials::Turn turn = stage.next(trials);
   if (turn.sample >= 0) trials.measured(turn.sample, cost(turn.side, call));
   if (trials.due()) trials.decide(1);
-  return tried;
+  return turn.sample >= 0;
 }
 
 TEST(Stage, trials_wait_for_one_another) {
@@ -242,9 +255,48 @@ TEST(Stage, trials_wait_for_one_another) {
   for (const Trials& one : trials) EXPECT_EQ(one.side(), Side::tutti);
 }
 
+/// Two that follow each other gain when Tutti serves both, and lose when it serves one of them.
+TEST(Stage, what_only_gains_together_is_found) {
+  Stage stage;
+  Trials first(4, 1), second(4, 2);
+  Side before = Side::mpi;
+  int by_tutti = 0;
+  const auto call = [&](Trials& trials) {
+    const Trials::Turn turn = stage.next(trials);
+    const std::int64_t time = turn.side != before ? 1200 : turn.side == Side::mpi ? 1000 : 700;
+    if (turn.sample >= 0) trials.measured(turn.sample, time);
+    if (trials.due()) trials.decide(1);
+    before = turn.side;
+    by_tutti += turn.side == Side::tutti ? 1 : 0;
+  };
+  for (int round = 0; round < 400; ++round) {
+    call(first);
+    call(second);
+  }
+  EXPECT_EQ(first.side(), Side::tutti);
+  EXPECT_EQ(second.side(), Side::tutti);
+  EXPECT_GT(by_tutti, 600);
+}
+
+/// What has been decided stays as it is while others are tried, also when its own next trials are due.
+TEST(Stage, what_is_decided_does_not_go_along) {
+  Stage stage;
+  Trials decided(4, 1), other(4, 2);
+  const Cost slower = [](Side side, int) { return side == Side::mpi ? 1000 : 1500; };
+  const Cost faster = [](Side side, int) { return side == Side::mpi ? 1500 : 1000; };
+  while (!decided.concluded()) call_on(stage, decided, slower, 0);
+  int calls = 0;
+  call_on(stage, other, faster, calls);  // comes first, and goes on below
+  while (decided.resting()) stage.next(decided);
+  for (; !other.resting() && calls < 1000; call_on(stage, other, faster, ++calls))
+    EXPECT_EQ(stage.next(decided).side, Side::mpi) << "call " << calls;
+  EXPECT_GE(calls, 60);
+  EXPECT_EQ(other.side(), Side::tutti);
+}
+
 TEST(Stage, what_is_called_no_more_gives_way) {
   Stage stage;
-  Trials once, often;
+  Trials once(1), often(1);
   const Cost cost = [](Side side, int) { return side == Side::mpi ? 1500 : 1000; };
   EXPECT_TRUE(call_on(stage, once, cost, 0));
   int waited = 0;

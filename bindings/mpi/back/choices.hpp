@@ -41,10 +41,7 @@ class Choices {
   bool gains(Kind kind, Count bytes);
 
   /// Who serves a call of these, and where its time belongs.
-  Trials::Turn next(Trials& trials, Form form) {
-    const bool goes_on = trials.resting() || stages_[static_cast<std::size_t>(form)].admits(trials);
-    return goes_on ? trials.next() : Trials::Turn{trials.side(), -1};
-  }
+  Trials::Turn next(Trials& trials, Form form) { return stages_[static_cast<std::size_t>(form)].next(trials); }
 
   /// The ranks shall add up what these trials have measured, in the next blocking collective that all of them make.
   void wait_for_agreement(Watched& watched) { due_.push_back({&watched, 0, 0}); }

@@ -16,6 +16,8 @@ constexpr std::size_t enough = 7;
 constexpr double share = 0.005;
 constexpr std::int64_t shortest = 1024;
 constexpr double longest = 1e12;
+/// And so much longer than it takes goes by until the next: trials disturb the calls around them too.
+constexpr std::int64_t rest = 16;
 /// What is worth a change: this part of the MPI's time. Less may be a matter of which call the time is booked on.
 constexpr std::int64_t worth = 20;
 /// The call itself may become slower by this part of the MPI's time, whatever it saves those behind it.
@@ -110,9 +112,11 @@ void Trials::conclude(Side side, int ranks, const std::vector<Pair>& pairs) {
   lost_ = pairs.size() < enough ? std::min(lost_ + 1, 30) : 0;
   const double calls =
       lost_ > 0 ? static_cast<double>(shortest << (lost_ - 1)) : 8 * block_ * (slow_to_fast - 1) / share;
-  left_ = static_cast<std::int64_t>(std::clamp(calls, static_cast<double>(shortest), longest));
-  // The first trials may have met what goes away: fresh memory, ranks that were still spreading over the cores.
-  if (!std::exchange(concluded_, true) && side == Side::mpi) left_ = shortest;
+  const auto fewest = static_cast<double>(std::max(shortest, rest * calls_));
+  left_ = static_cast<std::int64_t>(std::clamp(calls, fewest, longest));
+  // The first trials may have met what goes away, if they were short: fresh memory, ranks that were still spreading
+  // over the cores.
+  if (!std::exchange(concluded_, true) && side == Side::mpi && pairs_ < last) left_ = shortest;
   calls_ = 0;
   pairs_ = first;
   lot_ = base::combine(lot_, static_cast<std::uint64_t>(pairs.size()));

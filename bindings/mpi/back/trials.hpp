@@ -46,8 +46,9 @@ class Trials {
 
   /// Between trials: calls go by `side`, and are counted.
   bool resting() const { return left_ > 0; }
-  /// Who serves it between trials.
+  /// Who serves it between trials; the MPI, until the first of them have shown something.
   Side side() const { return side_; }
+  bool concluded() const { return concluded_; }
   /// What Tutti saves in one call on each rank, by the last trials; negative: costs.
   std::int64_t gain() const { return gain_; }
 
@@ -89,7 +90,19 @@ class Trials {
 /// neighbours, so that what is found for one holds only while they stay as they are.
 class Stage {
  public:
-  /// Whether these go on with this call. The same on all ranks, which make the same calls in the same order.
+  /// Who serves the next call of these, and where its time belongs. The same on all ranks, which make the same calls in
+  /// the same order. Whoever has never been tried goes along with the trials that take place: a collective and the one
+  /// behind it, both by Tutti, may gain where either alone does not, since each side finds warm what it left itself.
+  Trials::Turn next(Trials& trials) {
+    if (trials.resting()) return trials.next();
+    if (!admits(trials)) return {trials.concluded() ? trials.side() : side_, -1};
+    const Trials::Turn turn = trials.next();
+    side_ = turn.side;
+    return turn;
+  }
+
+ private:
+  /// Whether these go on with this call.
   bool admits(const Trials& trials) {
     if (on_ != &trials && on_ != nullptr && !on_->resting() && ++passed_ <= patience) return false;
     on_ = &trials;
@@ -97,8 +110,8 @@ class Stage {
     return true;
   }
 
- private:
   const Trials* on_ = nullptr;
+  Side side_ = Side::mpi;              ///< Of the last call of `on_`.
   int passed_ = 0;                     ///< Calls of others that wait, since the last one of `on_`.
   static constexpr int patience = 64;  ///< Some are never called again.
 };
