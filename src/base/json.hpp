@@ -25,7 +25,7 @@ class Object {
  public:
   /// A value that is JSON already.
   Object& raw(std::string_view name, const std::string& text) {
-    text_ += (text_.empty() ? "" : ", ") + quote(name) + ": " + text;
+    text_.append(text_.empty() ? "" : ", ").append(quote(name)).append(": ").append(text);
     return *this;
   }
   template <class T>

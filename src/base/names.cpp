@@ -104,8 +104,8 @@ std::string list_ranks(std::span<const Rank> ascending) {
   for (std::size_t i = 0; i < ascending.size();) {
     std::size_t end = i + 1;
     while (end < ascending.size() && ascending[end] == ascending[end - 1] + 1) ++end;
-    text += (i == 0 ? "" : ", ") + std::to_string(ascending[i]);
-    if (end - i > 1) text += (end - i == 2 ? ", " : "-") + std::to_string(ascending[end - 1]);
+    text.append(i == 0 ? "" : ", ").append(std::to_string(ascending[i]));
+    if (end - i > 1) text.append(end - i == 2 ? ", " : "-").append(std::to_string(ascending[end - 1]));
     i = end;
   }
   return text;

@@ -4,7 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <cmath>
-#include <memory>
+#include <vector>
 
 #include "exact/accumulator.hpp"
 #include "exact/digits.hpp"
@@ -77,7 +77,7 @@ class Folding {
         if (pairs_.rest[i] != 0) add(part(i), pairs_.rest[i]);
       }
     for (int i = 0; i < parts_; ++i) {
-      if (buckets_) buckets_[static_cast<std::size_t>(i)].move_to(part(i));
+      if (!buckets_.empty()) buckets_[static_cast<std::size_t>(i)].move_to(part(i));
       normalize(part(i));
     }
   }
@@ -124,7 +124,7 @@ class Folding {
   }
 
   void by_exponent(const std::byte* numbers, Count count) {
-    if (!buckets_) buckets_ = std::make_unique<Buckets[]>(static_cast<std::size_t>(parts_));
+    if (buckets_.empty()) buckets_.resize(static_cast<std::size_t>(parts_));
     for (Count i = 0; i < count; i += parts_)
       for (int j = 0; j < parts_; ++j) buckets_[static_cast<std::size_t>(j)].add(number(numbers, i + j));
   }
@@ -139,7 +139,7 @@ class Folding {
   bool used_ = false;  // pairs_ have taken something up
   int wild_ = 0;       // blocks to go by exponent
   Count slow_ = 0;     // added slowly since the last carry
-  std::unique_ptr<Buckets[]> buckets_;
+  std::vector<Buckets> buckets_;
   alignas(64) std::array<double, block> aside_;
 };
 

@@ -35,7 +35,7 @@ Found find(std::string_view abi) {
   }
   std::string known;
   for (const Abi& one : abis)
-    if (abi.empty() || abi == one.name) known += (known.empty() ? "" : ", ") + std::string(one.soname);
+    if (abi.empty() || abi == one.name) known.append(known.empty() ? "" : ", ").append(one.soname);
   throw Error(Cause::usage, "this process has loaded no MPI that Tutti knows (" + known +
                                 "); link the program with its MPI's shared library, or use `tutti run`");
 }

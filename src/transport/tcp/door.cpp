@@ -38,7 +38,7 @@ void Door::listen(const std::string& address) {
 std::string Door::addresses() const {
   std::string all;
   for (const base::Descriptor& listener : listeners_)
-    all += (all.empty() ? "" : " ") + Address::of(listener.get()).text();
+    all.append(all.empty() ? "" : " ").append(Address::of(listener.get()).text());
   return all;
 }
 
