@@ -17,7 +17,7 @@ inline std::string value(bool truth) { return truth ? "true" : "false"; }
 template <class Range, class Make>
 std::string array(const Range& range, Make make) {
   std::string text = "[";
-  for (const auto& one : range) text += (text.size() > 1 ? ", " : "") + make(one);
+  for (const auto& one : range) text.append(text.size() > 1 ? ", " : "").append(make(one));
   return text + "]";
 }
 
