@@ -16,7 +16,7 @@ constexpr std::size_t enough = 7;
 constexpr double share = 0.005;
 constexpr std::int64_t shortest = 1024;
 constexpr double longest = 1e12;
-/// And so much longer than it takes goes by until the next: trials disturb the calls around them too.
+/// Trials rest for at least so many times the calls that they took: they disturb the calls around them too.
 constexpr std::int64_t rest = 16;
 /// What is worth a change: this part of the MPI's time. Less may be a matter of which call the time is booked on.
 constexpr std::int64_t worth = 20;
