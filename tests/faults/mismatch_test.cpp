@@ -1,26 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // One rank calls something else than the others: every rank gets a Mismatch that names both sides, nobody hangs, and no
-// byte outside the buffers is touched. On every algorithm, and every algorithm against every other.
+// byte outside the buffers is touched. On every algorithm.
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <cstring>
-#include <stdexcept>
+#include <string>
+#include <vector>
 
-#include "../graphs.hpp"
-#include "../matrix/matrix.hpp"
-#include "base/names.hpp"
 #include "base/random.hpp"
 #include "host/board.hpp"
 #include "job/inproc.hpp"
-#include "matrix/matrix.hpp"
-#include "transport/inproc/scheduler.hpp"
+#include "mismatch.hpp"
 
 namespace {
 
 using tutti::Call;
 using tutti::Count;
-using tutti::Error;
 using tutti::Group;
 using tutti::Kind;
 using tutti::Mismatch;
@@ -29,142 +24,7 @@ using tutti::Rank;
 using tutti::Type;
 using tutti::collectives::Algorithm;
 using tutti::collectives::Problem;
-using tutti::job::InprocOptions;
-
-constexpr std::size_t guard = 64, element = 8;
-constexpr std::byte mark{0xa5};
-
-/// One rank's call of a problem, with buffers between guards.
-class Prepared {
- public:
-  Prepared(const Problem& problem, const Algorithm& algorithm, Rank rank)
-      : shapes_(problem),
-        name_(algorithm.name),
-        input_(tutti::collectives::get(problem.kind).contract(problem).ranks[index(rank)].input),
-        output_(tutti::collectives::get(problem.kind).contract(problem).ranks[index(rank)].output) {
-    const auto& shape = shapes_[rank];
-    call.kind = problem.kind;
-    call.input = input_.bytes.data() + guard;
-    call.output = output_.bytes.data() + guard;
-    call.type = Type::int64;
-    call.element = element;
-    call.count = shape.count;
-    call.root = shape.root;
-    if (tutti::collectives::get(problem.kind).reduces) call.reduction.op = Op::sum;
-    call.send_counts = shape.send_counts;
-    call.send_offsets = shape.send_offsets;
-    call.recv_counts = shape.recv_counts;
-    call.recv_offsets = shape.recv_offsets;
-    const Count segment = problem.parameters.segment * static_cast<Count>(element);
-    if (segment > 0) name_ += ":segment=" + std::to_string(segment);
-    call.algorithm = name_;
-  }
-  bool intact() const { return input_.intact() && output_.intact(); }
-
-  Call call;
-
- private:
-  struct Guarded {
-    explicit Guarded(Count count) : bytes(2 * guard + static_cast<std::size_t>(count) * element, std::byte{0}) {
-      std::fill_n(bytes.begin(), guard, mark);
-      std::fill_n(bytes.end() - guard, guard, mark);
-    }
-    bool intact() const {
-      const auto marked = [](std::byte b) { return b == mark; };
-      return std::all_of(bytes.begin(), bytes.begin() + guard, marked) &&
-             std::all_of(bytes.end() - guard, bytes.end(), marked);
-    }
-    std::vector<std::byte> bytes;
-  };
-  static std::size_t index(Rank rank) { return static_cast<std::size_t>(rank); }
-
-  tutti::collectives::Shapes shapes_;
-  std::string name_;
-  Guarded input_, output_;
-};
-
-/// What one rank of a job calls.
-struct Play {
-  Problem problem;
-  const Algorithm* algorithm;
-  std::function<void(Call&)> change = {};
-};
-
-Problem problem_of(const Algorithm& algorithm, Rank size, Count count) {
-  Problem problem;
-  problem.kind = algorithm.kind;
-  problem.size = size;
-  problem.count = algorithm.kind == Kind::barrier ? 0 : count;
-  problem.small_cell = tutti::host::small_payload / element;
-  problem.large_cell = tutti::host::large_payload / element;
-  if (tutti::collectives::has_neighbors(algorithm.kind)) tutti::collectives::give_edges(problem, 1);  // a ring
-  if (!tutti::collectives::get(algorithm.kind).varying) return problem;
-  problem.count = 0;
-  problem.counts.assign(static_cast<std::size_t>(tutti::collectives::is_matrix(algorithm.kind) ? size * size : size),
-                        count);
-  return problem;
-}
-
-bool usable(const Play& play) {
-  return tutti::collectives::applies(*play.algorithm, tutti::collectives::Shapes(play.problem)[0], true);
-}
-
-/// The wrong call, then barriers until it shows; returns what it says. A rank whose own call completed at once (a root
-/// that only sends) finds out in one of its next calls.
-std::string provoke(const Group& group, const Play& play) {
-  Prepared mine(play.problem, *play.algorithm, group.rank());
-  if (play.change) play.change(mine.call);
-  tutti::matrix::give_neighbors(group, play.problem);
-  std::string text;
-  try {
-    group.run(mine.call);
-    for (int i = 0; i < 40; ++i) group.barrier();
-  } catch (const Mismatch& error) {
-    text = error.what();
-  }
-  if (text.empty()) throw std::runtime_error("the mismatch was not found");
-  if (!mine.intact()) throw std::runtime_error("a guard is damaged");
-  try {
-    group.barrier();
-  } catch (const Mismatch&) {
-    return text;
-  }
-  throw std::runtime_error("the group works again");
-}
-
-/// Rank `odd` plays `wrong`, the others `right`. Returns what each rank said.
-std::vector<std::string> play(const Play& right, const Play& wrong, Rank odd, std::uint64_t seed) {
-  std::vector<std::string> said(static_cast<std::size_t>(right.problem.size));
-  try {
-    tutti::job::run_inproc(right.problem.size, {.fibers = true, .seed = seed}, [&](const Group& world) {
-      std::string& mine = said[static_cast<std::size_t>(world.rank())];
-      try {
-        mine = provoke(world, world.rank() == odd ? wrong : right);
-      } catch (const std::exception& error) {
-        mine = std::string("wrong: ") + error.what();
-      }
-    });
-  } catch (const tutti::transport::inproc::Deadlock& hang) {
-    ADD_FAILURE() << hang.what();
-  }
-  return said;
-}
-
-std::string text_of(const Play& play) {
-  return std::string(tutti::name_of(play.problem.kind)) + "/" + std::string(play.algorithm->name);
-}
-
-void expect_both_named(const Play& right, const Play& wrong, Rank odd, std::uint64_t seed) {
-  SCOPED_TRACE("seed " + std::to_string(seed) + ": rank " + std::to_string(odd) + " of " +
-               std::to_string(right.problem.size) + " calls " + text_of(wrong) + ", the others " + text_of(right));
-  const auto said = play(right, wrong, odd, seed);
-  for (std::size_t rank = 0; rank < said.size(); ++rank) {
-    const std::string& text = said[rank];
-    EXPECT_NE(text.find("match"), std::string::npos) << "rank " << rank << " said: " << text;
-    EXPECT_EQ(text.rfind("wrong:", 0), std::string::npos) << "rank " << rank << " said: " << text;
-    EXPECT_NE(text.find("rank " + std::to_string(odd)), std::string::npos) << "rank " << rank << " said: " << text;
-  }
-}
+using namespace tutti::faults;
 
 /// Every algorithm, with a count that goes through cells or records and one that does not.
 template <class Body>
@@ -248,20 +108,6 @@ TEST(Mismatch, Root) {
     wrong.problem.root = 1;
     expect_both_named(right, wrong, odd, seed);
   });
-}
-
-TEST(Mismatch, EveryAlgorithmAgainstEveryOther) {
-  tutti::base::Random random(815);
-  for (const Algorithm& one : tutti::collectives::algorithms())
-    for (const Algorithm& other : tutti::collectives::algorithms()) {
-      if (&one == &other || ::testing::Test::HasFailure()) continue;
-      const bool four = one.needs.power_of_two || other.needs.power_of_two;
-      const auto size = static_cast<Rank>(four ? 4 : 2 + random.below(3));
-      const Count count = one.needs.fits_small || other.needs.fits_small || random.once_in(2) ? 3 : 3000;
-      const Play right{problem_of(one, size, count), &one}, wrong{problem_of(other, size, count), &other};
-      if (!usable(right) || !usable(wrong)) continue;
-      expect_both_named(right, wrong, static_cast<Rank>(random.below(static_cast<std::uint64_t>(size))), random.next());
-    }
 }
 
 TEST(Mismatch, Order) {
