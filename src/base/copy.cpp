@@ -70,8 +70,8 @@ std::size_t largest_cache() {
 
 std::string how_copied() {
 #ifdef __x86_64__
-  const std::string past =
-      "; past the cache of " + std::to_string(largest_cache() >> 20) + " MiB where what a call brings would fill it";
+  const std::string past = "; past the cache of " + std::to_string(largest_cache() >> 20) +
+                           " MiB where what a call touches would not fit it";
 #else
   const std::string past;
 #endif

@@ -85,15 +85,33 @@ TEST(Bound, CopiesLittleWhileItWaits) {
 
 TEST(Bound, LeavesCopiesToUsersReductions) { EXPECT_EQ(combining(100, false, Op::user).instructions[1].bytes, 100u); }
 
+/// Whether a call of two ranks that brings this one so much writes it past the caches.
+bool streams(Kind kind, Op op, std::size_t bytes) {
+  plan::Builder b(0, 2);
+  const auto count = static_cast<Count>(bytes);
+  b.copy(plan::Builder::input(0, count), plan::Builder::output(0, count));
+  Description says = of_bytes();
+  says.kind = kind;
+  says.type = Type::uint8;
+  says.op = op;
+  return Bound(b.build(), says).instructions[0].streams;
+}
+
 TEST(Bound, BringsTooMuchPastTheCaches) {
-  const auto streams = [](std::size_t bytes) {
-    plan::Builder b(0, 2);
-    const auto count = static_cast<Count>(bytes);
-    b.copy(plan::Builder::input(0, count), plan::Builder::output(0, count));
-    return Bound(b.build(), of_bytes()).instructions[0].streams;
+  // Of three eighths of the cache, by what both ranks read and write beside.
+  struct Case {
+    Kind kind;
+    Op op;
+    std::size_t share;
   };
-  EXPECT_FALSE(streams(1 << 20));
-  EXPECT_TRUE(streams(base::largest_cache()));
+  const std::size_t most = base::largest_cache() / 8 * 3;
+  for (const Case& one :
+       {Case{Kind::alltoall, Op::none, 4}, Case{Kind::scatterv, Op::none, 4}, Case{Kind::plan, Op::none, 4},
+        Case{Kind::allgather, Op::none, 3}, Case{Kind::allgatherv, Op::none, 3}, Case{Kind::gather, Op::none, 2},
+        Case{Kind::gatherv, Op::none, 2}, Case{Kind::bcast, Op::none, 2}, Case{Kind::reduce, Op::sum, 1}}) {
+    EXPECT_TRUE(streams(one.kind, one.op, most / one.share + 1)) << name_of(one.kind);
+    EXPECT_FALSE(streams(one.kind, one.op, most / one.share - 1)) << name_of(one.kind);
+  }
 }
 
 /// A block for each of two others, in these cells, with nothing between the two.
