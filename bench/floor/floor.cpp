@@ -134,7 +134,7 @@ std::string machine() {
   return model + "; cores: " + host::usable_cores().why + "; " + system.sysname + " " + system.release;
 }
 
-Samples line_one_way(int cpu, int other_cpu) {
+Samples line_one_way(int cpu, int other_cpu, int samples) {
   const Affinity affinity;
   const Shared shared(2 * line);
   Word &ping = shared.word(0), &pong = shared.word(1);
@@ -148,13 +148,13 @@ Samples line_one_way(int cpu, int other_cpu) {
   });
   pin(cpu);
   std::uint32_t turn = 0;
-  Samples samples = sample(200, 1000, 2, [&] {
+  Samples times = sample(samples, 1000, 2, [&] {
     ping.store(++turn, std::memory_order_release);
     while (pong.load(std::memory_order_acquire) != turn) {
     }
   });
-  expect(turn == 201'000 && pong.load() == turn, "ping-pong");
-  return samples;
+  expect(turn == (static_cast<std::uint32_t>(samples) + 1) * 1000 && pong.load() == turn, "ping-pong");
+  return times;
 }
 
 Samples yield_hand_over(int cpu, int processes) {

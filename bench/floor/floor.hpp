@@ -18,8 +18,9 @@ struct Samples {
 /// The machine, in one line: processor, cores that may be used and why, kernel.
 std::string machine();
 
-/// Nanoseconds for one changed cache line to be seen by a process on another core (half a round trip).
-Samples line_one_way(int cpu, int other_cpu);
+/// Nanoseconds for one changed cache line to be seen by a process on another core (half a round trip): the mean of a
+/// thousand is a sample.
+Samples line_one_way(int cpu, int other_cpu, int samples = 200);
 /// Nanoseconds from one process's sched_yield to the next process, while `processes` of them go round on one core in
 /// whatever order the system chooses.
 Samples yield_hand_over(int cpu, int processes);

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-floor: prints what the machine can do at best. Medians, with the tenth and ninetieth percentile.
 // tutti-floor --copies 4096,65536: only the copies of these many bytes, as JSON.
+// tutti-floor --line: only how many nanoseconds a cache line takes from core to core, null where there is one, as JSON.
 #include <cstdio>
 #include <exception>
 #include <sstream>
 #include <string>
+#include <vector>
 
 #include "floor.hpp"
 #include "host/topology.hpp"
@@ -51,14 +53,21 @@ void copies_as_json(const std::string& sizes) {
   std::printf("]\n");
 }
 
+std::vector<int> cores_in_order() { return tutti::launcher::binding_order(tutti::host::usable_cores().list); }
+
+void line_as_json() {
+  const std::vector<int> order = cores_in_order();
+  std::printf("%s\n",
+              order.size() > 1 ? std::to_string(line_one_way(order[0], order[1], 20).median()).c_str() : "null");
+}
+
 int run() {
   std::printf("%s\n", machine().c_str());
-  const tutti::host::Cores cores = tutti::host::usable_cores();
-  const std::vector<int> order = tutti::launcher::binding_order(cores.list);
+  const std::vector<int> order = cores_in_order();
   const int first = order.front(), second = order.size() > 1 ? order[1] : first;
   row("clock read", clock_read());
   row("store and full fence", fence());
-  if (cores.list.size() > 1)
+  if (order.size() > 1)
     row("cache line, one way between cores", line_one_way(first, second));
   else
     std::printf("cache line, one way: there is one core only\n");
@@ -66,7 +75,7 @@ int run() {
     row(("sched_yield hand-over, " + std::to_string(processes) + " processes on a core").c_str(),
         yield_hand_over(first, processes));
   row("futex wake-up, same core", futex_wake_up(first, first));
-  if (cores.list.size() > 1) row("futex wake-up, other core", futex_wake_up(first, second));
+  if (order.size() > 1) row("futex wake-up, other core", futex_wake_up(first, second));
   copies();
   return 0;
 }
@@ -75,8 +84,13 @@ int run() {
 
 int main(int count, char** arguments) {
   try {
-    if (count != 3 || std::string(arguments[1]) != "--copies") return run();
-    copies_as_json(arguments[2]);
+    const std::string what = count > 1 ? arguments[1] : "";
+    if (what == "--copies" && count == 3)
+      copies_as_json(arguments[2]);
+    else if (what == "--line" && count == 2)
+      line_as_json();
+    else
+      return run();
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

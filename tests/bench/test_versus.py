@@ -17,6 +17,7 @@ PEERS = ROOT / "build/peers"
 sys.path.insert(0, str(VERSUS))
 
 from driver import command, figures, jobs, peers  # noqa: E402 - a program's folder, not a package
+from driver import page as pages  # noqa: E402
 
 COLLECTIVES = subprocess.run(
     [BUILD / "bin/tutti-versus", "--list"], capture_output=True, text=True, check=True
@@ -57,6 +58,8 @@ def test_all_collectives(tmp_path):
             assert min(points["us"]) > 0
             assert all(len(ranks) == 2 for ranks in points["ranks_us"])
     assert "Tutti " in page.splitlines()[0]
+    assert len(made["line_ns"]) >= 4
+    assert "\nBefore each job a cache line was sent from core to core: " in page
     assert page.count("64 KiB") == len(WITH_DATA)
     assert (tmp_path / "results/quick-time-2.png").stat().st_size > 1000
 
@@ -192,6 +195,12 @@ def test_interval():
     assert figures.interval(range(1, 10))[:2] == (2, 8)
     assert figures.interval(range(1, 10))[2] == pytest.approx(1 - 20 / 512)
     assert figures.interval([5]) == (5, 5, 0)
+
+
+def test_says_how_far_apart_cores_were():
+    moved = pages.lines_text([70.0] * 17 + [30.0, 31.0, 150.0])
+    assert moved.endswith("from core to core: 70 ns in the median, 31 to 74 in nine of ten cases.")
+    assert pages.lines_text([70.0]) == pages.lines_text([]) == ""
 
 
 @pytest.mark.parametrize(

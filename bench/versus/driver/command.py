@@ -154,7 +154,7 @@ def compare_all(run, copies):
 
 
 def measure(run, options, console):
-    """The rounds, with the speed of copying before each of them; what is known about the run."""
+    """The rounds, with the speed of copying after each of them; what is known about the run."""
     begin = time.monotonic()
     facts = {
         "machine": machine.describe(options.cores),
@@ -171,10 +171,17 @@ def measure(run, options, console):
     if program is None and with_floor:
         console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
 
+    lines = []  # virtual machines' cores move, and with them what they share
+
+    def step(cells, series):
+        progress.step(cells, series)
+        lines.extend(time for time in [machine.line_time(program)] if time)
+
     def after_round(run):
         for size, microseconds in machine.copy_times(program, options.sizes).items():
             copies[size] = min(microseconds, copies.get(size, microseconds))
         facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
+        facts["line_ns"] = lines
         compared = [] if options.tests else compare_all(run, copies)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
@@ -182,7 +189,7 @@ def measure(run, options, console):
 
     progress = Progress(console, run)
     with progress.bar, jobs.hogs(options.hogs):
-        run.go(progress.step, after_round)
+        run.go(step, after_round)
     facts["foreign_after"] = foreign_load(1)
     return facts
 

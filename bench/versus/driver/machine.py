@@ -46,15 +46,23 @@ def floor_program(binaries):
     return path if os.access(path, os.X_OK) else None
 
 
+def ask_floor(program, *arguments):
+    """What tutti-floor says."""
+    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False, timeout=300)
+    if done.returncode != 0:
+        raise peers.Failure(f"{program} failed: {done.stderr.strip()}")
+    return json.loads(done.stdout)
+
+
+def line_time(program):
+    """Nanoseconds that a cache line takes from core to core now; None where nobody can tell or there is one core."""
+    return None if program is None else ask_floor(program, "--line")
+
+
 def copy_times(program, sizes):
     """{bytes: microseconds} of one copy, by memcpy or process_vm_readv, whichever is faster."""
     wanted = sorted({size for size in sizes if size > 0})
     if program is None or not wanted:
         return {}
-    done = subprocess.run(
-        [str(program), "--copies", ",".join(map(str, wanted))], capture_output=True, text=True, check=False, timeout=300
-    )
-    if done.returncode != 0:
-        raise peers.Failure(f"{program} failed: {done.stderr.strip()}")
-    rows = json.loads(done.stdout)
+    rows = ask_floor(program, "--copies", ",".join(map(str, wanted)))
     return {row["bytes"]: min(time for time in (row["memcpy_ns"], row["read_ns"]) if time) / 1e3 for row in rows}
