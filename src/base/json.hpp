@@ -6,6 +6,8 @@
 #include <string>
 #include <string_view>
 
+#include "base/words.hpp"
+
 namespace tutti::base::json {
 
 std::string quote(std::string_view text);
@@ -25,7 +27,8 @@ class Object {
  public:
   /// A value that is JSON already.
   Object& raw(std::string_view name, const std::string& text) {
-    text_.append(text_.empty() ? "" : ", ").append(quote(name)).append(": ").append(text);
+    add_word(text_, quote(name));
+    text_.append(": ").append(text);
     return *this;
   }
   template <class T>

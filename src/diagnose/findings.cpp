@@ -8,6 +8,7 @@
 #include <utility>
 
 #include "base/names.hpp"
+#include "base/words.hpp"
 #include "diagnose/graph.hpp"
 #include "launch/system.hpp"
 
@@ -32,7 +33,7 @@ std::vector<std::string> differences(const Called& one, const Called& other) {
 /// "root and count"
 std::string joined(const std::vector<std::string>& words) {
   std::string text;
-  for (const std::string& word : words) text += (text.empty() ? "" : " and ") + word;
+  for (const std::string& word : words) base::add_word(text, word, " and ");
   return text;
 }
 
@@ -151,9 +152,8 @@ void Writer::mismatch(const Group& group) {
     const Called& called = *group.members[party.front()].find(found->first);
     const std::string by =
         called.kind() == Kind::plan ? base::text_of(called.label) : std::string(words_.algorithm(called.algorithm));
-    finding.text += (finding.text.empty() ? "" : ", ") + who(ranks) + " called " +
-                    base::call_text(called.call, called.count, by) +
-                    at(group.members[party.front()].world, called.site);
+    base::add_word(finding.text, who(ranks) + " called " + base::call_text(called.call, called.count, by) +
+                                     at(group.members[party.front()].world, called.site));
     if (&party == &parties.front()) finding.ranks = listed(ranks);
   }
   const auto call_of = [&](const auto& party) { return group.members[party.front()].find(found->first); };
@@ -289,7 +289,7 @@ void Writer::mpi() {
   if (calls.empty()) return;
   Finding finding{"mpi", {}, {}, {}, {}, -1};
   for (const auto& [call, ranks] : calls) {
-    finding.text += (finding.text.empty() ? "" : "; ") + who(ranks) + verb(ranks, " waits ", " wait ") + in_mpi(ranks);
+    base::add_word(finding.text, who(ranks) + verb(ranks, " waits ", " wait ") + in_mpi(ranks), "; ");
     finding.waiting.insert(finding.waiting.end(), ranks.begin(), ranks.end());
   }
   for (const auto& [state, ranks] : others) {

@@ -9,6 +9,7 @@
 
 #include "base/json.hpp"
 #include "base/names.hpp"
+#include "base/words.hpp"
 #include "diagnose/hosts.hpp"
 #include "diagnose/proc.hpp"
 
@@ -51,8 +52,7 @@ std::string summary(const Situation& situation) {
   std::map<State, int> count;
   for (const Seat& seat : situation.seats) ++count[seat.state];
   std::string text;
-  for (const auto& [state, ranks] : count)
-    text += (text.empty() ? "" : ", ") + std::to_string(ranks) + " " + name(state);
+  for (const auto& [state, ranks] : count) base::add_word(text, std::to_string(ranks) + " " + name(state));
   return text;
 }
 

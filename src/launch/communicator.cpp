@@ -7,6 +7,7 @@
 #include <map>
 #include <mutex>
 
+#include "base/words.hpp"
 #include "tutti/error.hpp"
 #include "tutti/version.h"
 
@@ -35,7 +36,7 @@ Found find(std::string_view abi) {
   }
   std::string known;
   for (const Abi& one : abis)
-    if (abi.empty() || abi == one.name) known.append(known.empty() ? "" : ", ").append(one.soname);
+    if (abi.empty() || abi == one.name) base::add_word(known, one.soname);
   throw Error(Cause::usage, "this process has loaded no MPI that Tutti knows (" + known +
                                 "); link the program with its MPI's shared library, or use `tutti run`");
 }

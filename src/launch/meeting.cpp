@@ -5,6 +5,7 @@
 #include <utility>
 #include <variant>
 
+#include "base/words.hpp"
 #include "launch/user_secret.hpp"
 #include "transport/interfaces.hpp"
 
@@ -100,8 +101,7 @@ Meeting by_cluster(Cluster& cluster, Deadline& deadline) {
                 "with the same version of Tutti?");
   meeting.secret = invitation->secret;
   meeting.find = [addresses = invitation->addresses] { return addresses; };
-  for (const tcp::Address& address : invitation->addresses)
-    meeting.where += (meeting.where.empty() ? "" : " or ") + address.text();
+  for (const tcp::Address& address : invitation->addresses) base::add_word(meeting.where, address.text(), " or ");
   meeting.launcher = cluster.name() + "; rank 0 serves the store at " + meeting.where;
   return meeting;
 }

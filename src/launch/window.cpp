@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/words.hpp"
 #include "host/holder.hpp"
 #include "host/system_call.hpp"
 #include "launch/directory.hpp"
@@ -65,7 +66,7 @@ Window::Window(std::shared_ptr<host::Segment> segment, Rank place, const Secret&
 std::string Window::addresses() const {
   std::string text;
   for (const base::Descriptor& listener : listeners_)
-    text += (text.empty() ? "" : " ") + tcp::Address::of(listener.get()).text();
+    base::add_word(text, tcp::Address::of(listener.get()).text(), " ");
   return text;
 }
 

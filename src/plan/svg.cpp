@@ -5,6 +5,7 @@
 #include <string_view>
 #include <vector>
 
+#include "base/words.hpp"
 #include "plan/operation.hpp"
 #include "plan/order.hpp"
 #include "plan/text.hpp"
@@ -76,7 +77,7 @@ std::string text_of(const Slice& slice) {
 std::string detail(const Step& step) {
   std::string text;
   if (step.source.buffer != Buffer::none) text = text_of(step.source);
-  if (step.target.buffer != Buffer::none) text += (text.empty() ? "" : " → ") + text_of(step.target);
+  if (step.target.buffer != Buffer::none) base::add_word(text, text_of(step.target), " → ");
   return text;
 }
 

@@ -15,6 +15,7 @@
 #include <memory>
 #include <optional>
 
+#include "base/words.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::transport {
@@ -92,7 +93,7 @@ std::vector<std::string_view> words_of(std::string_view text) {
 
 std::string list(std::span<const InterfaceAddress> all) {
   std::string text;
-  for (const InterfaceAddress& one : all) text += (text.empty() ? "" : ", ") + one.interface + " " + one.address;
+  for (const InterfaceAddress& one : all) base::add_word(text, one.interface + " " + one.address);
   return text.empty() ? "nothing" : text;
 }
 

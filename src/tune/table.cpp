@@ -5,6 +5,7 @@
 #include <optional>
 #include <utility>
 
+#include "base/words.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tune {
@@ -50,7 +51,7 @@ std::string text_of_limit(Count value) {
 std::string names(Kind kind) {
   std::string list;
   for (const Algorithm& algorithm : algorithms())
-    if (algorithm.kind == kind) list += (list.empty() ? "" : ", ") + std::string(algorithm.name);
+    if (algorithm.kind == kind) base::add_word(list, algorithm.name);
   return list;
 }
 

@@ -5,6 +5,7 @@
 #include <array>
 #include <optional>
 
+#include "base/words.hpp"
 #include "tune/table.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/derive.hpp"
@@ -70,8 +71,9 @@ bool slower(double left, Interval left_spread, double right, Interval right_spre
 std::string text_of(const std::vector<Part>& parts) {
   std::string text;
   for (const Part& part : parts)
-    text += (text.empty() ? "" : " + ") + std::string(name_of(part.kind)) + " of " + std::to_string(part.bytes) +
-            " bytes by " + part.algorithm;
+    base::add_word(
+        text, std::string(name_of(part.kind)) + " of " + std::to_string(part.bytes) + " bytes by " + part.algorithm,
+        " + ");
   return text;
 }
 

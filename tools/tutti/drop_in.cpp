@@ -6,6 +6,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/words.hpp"
 #include "become.hpp"
 #include "tutti/error.hpp"
 
@@ -29,8 +30,7 @@ std::string describe_drop_in() {
        std::vector<std::pair<const char*, const char*>>{{"libtutti-mpi-openmpi.so", "Open MPI's"},
                                                         {"libtutti-mpi-mpich.so", "MPICH's"},
                                                         {"libtutti-mpi-standard.so", "MPI 5.0's"}}) {
-    std::string& list = std::filesystem::exists(libraries() / file) ? served : missing;
-    list += (list.empty() ? "" : ", ") + std::string(name);
+    base::add_word(std::filesystem::exists(libraries() / file) ? served : missing, name);
   }
   try {
     const std::string file = drop_in().string();

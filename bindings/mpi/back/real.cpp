@@ -5,6 +5,8 @@
 #include <cctype>
 #include <string_view>
 
+#include "base/words.hpp"
+
 namespace tutti::mpi {
 
 Real real;
@@ -41,7 +43,7 @@ std::string library_name() {
     said.remove_prefix(std::min(word.size() + 1, said.size()));
     if (word.size() > 1 && word[0] == 'v' && std::isdigit(static_cast<unsigned char>(word[1])) != 0)
       word.remove_prefix(1);
-    if (!word.empty() && word != "Version:") name += (name.empty() ? "" : " ") + std::string(word);
+    if (!word.empty() && word != "Version:") base::add_word(name, word, " ");
   }
   return name;
 }

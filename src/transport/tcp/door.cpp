@@ -7,6 +7,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::transport::tcp {
@@ -37,8 +38,7 @@ void Door::listen(const std::string& address) {
 
 std::string Door::addresses() const {
   std::string all;
-  for (const base::Descriptor& listener : listeners_)
-    all.append(all.empty() ? "" : " ").append(Address::of(listener.get()).text());
+  for (const base::Descriptor& listener : listeners_) base::add_word(all, Address::of(listener.get()).text(), " ");
   return all;
 }
 
