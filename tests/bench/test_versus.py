@@ -16,8 +16,7 @@ VERSUS = ROOT / "bench/versus"
 PEERS = ROOT / "build/peers"
 sys.path.insert(0, str(VERSUS))
 
-from driver import command, figures, jobs, peers  # noqa: E402 - a program's folder, not a package
-from driver import page as pages  # noqa: E402
+from driver import command, figures, jobs, page, peers  # noqa: E402 - a program's folder, not a package
 
 COLLECTIVES = subprocess.run(
     [BUILD / "bin/tutti-versus", "--list"], capture_output=True, text=True, check=True
@@ -47,7 +46,7 @@ def quick(tmp_path, *arguments):
 
 
 def test_all_collectives(tmp_path):
-    made, page = quick(tmp_path, "--vs", "none")
+    made, text = quick(tmp_path, "--vs", "none")
     assert [one["collective"] for one in made["series"]] == NAMES
     for one in made["series"]:
         without_data = f"{one['collective']} without data" in COLLECTIVES
@@ -57,17 +56,17 @@ def test_all_collectives(tmp_path):
             assert min(points["stamped"]) >= 3
             assert min(points["us"]) > 0
             assert all(len(ranks) == 2 for ranks in points["ranks_us"])
-    assert "Tutti " in page.splitlines()[0]
+    assert "Tutti " in text.splitlines()[0]
     assert len(made["line_ns"]) >= 4
-    assert "\nBefore each job a cache line was sent from core to core: " in page
-    assert page.count("64 KiB") == len(WITH_DATA)
+    assert "\nBefore each job a cache line was sent from core to core: " in text
+    assert text.count("64 KiB") == len(WITH_DATA)
     assert (tmp_path / "results/quick-time-2.png").stat().st_size > 1000
 
 
 @pytest.mark.parametrize("scheme", ["barrier", "window"])
 def test_schemes(scheme, tmp_path):
-    made, page = quick(tmp_path, "barrier", "bcast", "--vs", "none", "--scheme", scheme)
-    assert f"Scheme {scheme}:" in page
+    made, text = quick(tmp_path, "barrier", "bcast", "--vs", "none", "--scheme", scheme)
+    assert f"Scheme {scheme}:" in text
     points = [points for one in made["series"] for points in one["sizes"].values()]
     assert len(points) == 3
     for one in points:
@@ -83,13 +82,13 @@ def test_sees_that_the_machine_is_busy(tmp_path):
 
 def test_beside_a_peer_where_one_is_installed(tmp_path):
     there = peers.installed(PEERS)[:1]
-    made, page = quick(tmp_path, "allreduce", "--vs", ",".join(there) or "none")
+    made, text = quick(tmp_path, "allreduce", "--vs", ",".join(there) or "none")
     measured = [one for one in made["series"] if one["sizes"]]
     assert {one["library"] for one in measured} == {"tutti", *there}
     for comparison in made["comparisons"]:
         assert (comparison["ratio"] > 0) == bool(there)
         assert comparison["peer"].partition(" ")[0] == "".join(there)
-    assert ("quick-ratio-2.png" in page) == bool(there)
+    assert ("quick-ratio-2.png" in text) == bool(there)
 
 
 @pytest.mark.parametrize(
@@ -198,9 +197,9 @@ def test_interval():
 
 
 def test_says_how_far_apart_cores_were():
-    moved = pages.lines_text([70.0] * 17 + [30.0, 31.0, 150.0])
+    moved = page.lines_text([70.0] * 17 + [30.0, 31.0, 150.0])
     assert moved.endswith("from core to core: 70 ns in the median, 31 to 74 in nine of ten cases.")
-    assert pages.lines_text([70.0]) == pages.lines_text([]) == ""
+    assert page.lines_text([70.0]) == page.lines_text([]) == ""
 
 
 @pytest.mark.parametrize(

@@ -16,14 +16,10 @@ constexpr std::byte fence{0x5c};
 constexpr std::uint64_t longest_run = 30'000'000'000;
 
 void put_pattern(std::byte* to, std::size_t size, std::uint64_t pattern) {
-  std::size_t i = 0;
-  const auto word = [&] { return (pattern + i) * 0x9e3779b97f4a7c15u ^ pattern >> 7; };
-  for (std::uint64_t whole; i + sizeof whole <= size; i += sizeof whole) {
-    whole = word();
-    std::memcpy(to + i, &whole, sizeof whole);
+  for (std::size_t i = 0; i < size; i += 8) {
+    const std::uint64_t word = (pattern + i) * 0x9e3779b97f4a7c15u ^ pattern >> 7;
+    std::memcpy(to + i, &word, std::min<std::size_t>(8, size - i));
   }
-  const std::uint64_t last = word();
-  if (i < size) std::memcpy(to + i, &last, size - i);
 }
 }  // namespace
 

@@ -162,6 +162,7 @@ def measure(run, options, console):
         "arguments": shlex.join(options.arguments),
         "foreign_load": foreign_load(1),
         "json": f"{options.out.name}.json",
+        "line_ns": [],  # virtual machines' cores move, and with them what they share
     }
     console.print(
         f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
@@ -171,17 +172,16 @@ def measure(run, options, console):
     if program is None and with_floor:
         console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
 
-    lines = []  # virtual machines' cores move, and with them what they share
-
     def step(cells, series):
         progress.step(cells, series)
-        lines.extend(time for time in [machine.line_time(program)] if time)
+        nanoseconds = machine.line_time(program)
+        if nanoseconds:
+            facts["line_ns"].append(nanoseconds)
 
     def after_round(run):
         for size, microseconds in machine.copy_times(program, options.sizes).items():
             copies[size] = min(microseconds, copies.get(size, microseconds))
         facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
-        facts["line_ns"] = lines
         compared = [] if options.tests else compare_all(run, copies)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
