@@ -8,6 +8,8 @@
 
 #include <array>
 #include <memory>
+#include <string>
+#include <utility>
 
 #include "place.hpp"
 #include "plan.hpp"
@@ -72,7 +74,8 @@ std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb
   nb::object result = recv;
   auto prepared =
       std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
-  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result));
+  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result),
+                                    time_limit(group));
 }
 
 std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
@@ -113,6 +116,7 @@ void translate(const std::exception_ptr& thrown, void*) {
     std::rethrow_exception(thrown);
   } catch (const Error& error) {
     constexpr std::array causes = {"usage", "mismatch", "peer_lost", "timeout", "broken", "system", "interrupted"};
+    static_assert(causes.size() == static_cast<std::size_t>(Cause::interrupted) + 1);
     const nb::object make = nb::module_::import_("tutti.errors").attr("make");
     const nb::object made = make(error.what(), causes.at(static_cast<std::size_t>(error.cause())), error.peer());
     PyErr_SetObject(reinterpret_cast<PyObject*>(Py_TYPE(made.ptr())), made.ptr());
@@ -191,6 +195,7 @@ void define_request(nb::module_& module) {
   nb::class_<Repeated>(module, "Persistent", "A collective that is called again and again.")
       .def("start", &Repeated::start, "Calls it once more.")
       .def("wait", &Repeated::wait, "timeout"_a = nb::none(), "The result, once complete.")
+      .def("run", &Repeated::run, "timeout"_a = nb::none(), "start and wait in one.")
       .def("test", &Repeated::test, "Whether it is complete.")
       .def("fileno", &Repeated::fileno, "A descriptor that becomes readable when it is complete.");
   nb::class_<Started>(module, "Request", "A started operation, as the engine sees it.")
@@ -199,6 +204,28 @@ void define_request(nb::module_& module) {
       .def("fileno", &Started::fileno, "A descriptor that becomes readable when it is complete.");
   module.def("wait_any", &Started::wait_any, "requests"_a, "timeout"_a = nb::none(),
              "The place of the first that is complete.");
+}
+
+/// The engine's numbers, by name: Python counts nothing itself.
+void define_numbers(nb::module_& module) {
+  nb::dict kinds, ops;
+  for (int kind = 0; kind < operations; ++kind) kinds[std::string(name_of(static_cast<Kind>(kind))).c_str()] = kind;
+  constexpr std::array<std::pair<const char*, Op>, 13> known = {{{"SUM", Op::sum},
+                                                                 {"PROD", Op::prod},
+                                                                 {"MIN", Op::min},
+                                                                 {"MAX", Op::max},
+                                                                 {"LAND", Op::land},
+                                                                 {"LOR", Op::lor},
+                                                                 {"LXOR", Op::lxor},
+                                                                 {"BAND", Op::band},
+                                                                 {"BOR", Op::bor},
+                                                                 {"BXOR", Op::bxor},
+                                                                 {"MINLOC", Op::minloc},
+                                                                 {"MAXLOC", Op::maxloc},
+                                                                 {"USER", Op::user}}};
+  for (const auto& [name, op] : known) ops[name] = static_cast<int>(op);
+  module.attr("kinds") = kinds;
+  module.attr("ops") = ops;
 }
 
 void define_operation(nb::module_& module) {
@@ -220,6 +247,7 @@ NB_MODULE(_core, module) {
   nb::register_exception_translator(translate);
   module.doc() = "The engine under the package tutti.";
   module.attr("version") = TUTTI_VERSION;
+  define_numbers(module);
   define_operation(module);
   define_request(module);
   define_plans(module);

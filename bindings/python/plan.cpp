@@ -40,10 +40,10 @@ void expect(const Verdict& verdict) {
 }
 
 void check_as(const std::vector<Plan>& plans, const std::string& collective, Count count, Rank root, bool commutative) {
-  for (int kind = 0; kind < kinds; ++kind)
-    if (name_of(static_cast<Kind>(kind)) == collective)
-      return expect(check(plans, {static_cast<Kind>(kind), count, root, commutative}));
-  throw Error(Cause::usage, "there is no collective \"" + collective + "\"; pass a name such as \"allreduce\"");
+  const auto kind = kind_named(collective);
+  if (!kind)
+    throw Error(Cause::usage, "there is no collective \"" + collective + "\"; pass a name such as \"allreduce\"");
+  expect(check(plans, {*kind, count, root, commutative}));
 }
 
 void run_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv, const Operation* op) {
@@ -75,7 +75,8 @@ std::unique_ptr<Repeated> init_plan(const Group& group, const Plan& plan, nb::ob
                                     const Operation* op) {
   nb::object result = recv;
   auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result));
+  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result),
+                                    time_limit(group));
 }
 
 Plan cached(const Group& group, const std::string& key, const nb::callable& build) {

@@ -164,8 +164,8 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
   return found;
 }
 
-Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb::object result)
-    : result_(std::move(result)), prepared_(std::move(prepared)), persistent_(std::move(persistent)) {}
+Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb::object result, Seconds limit)
+    : result_(std::move(result)), prepared_(std::move(prepared)), limit_(limit), persistent_(std::move(persistent)) {}
 
 Repeated::~Repeated() {
   if (persistent_.pending() && !given_up_) wait_unasked(persistent_.request());
@@ -186,6 +186,11 @@ nb::object Repeated::wait(Seconds timeout) {
   given_up_ = false;
   prepared_->rethrow();
   return result_;
+}
+
+nb::object Repeated::run(Seconds timeout) {
+  start();
+  return wait(timeout ? timeout : limit_);
 }
 
 bool Repeated::test() {

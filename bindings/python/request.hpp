@@ -67,7 +67,8 @@ class Started {
 /// A persistent collective in Python's hands: it keeps its buffers alive.
 class Repeated {
  public:
-  Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nanobind::object result);
+  /// `limit`: seconds that a `run` may take.
+  Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nanobind::object result, Seconds limit);
   Repeated(const Repeated&) = delete;
   Repeated& operator=(const Repeated&) = delete;
   ~Repeated();
@@ -75,12 +76,15 @@ class Repeated {
   void start();
   /// The result, once complete.
   nanobind::object wait(Seconds timeout);
+  /// start and wait in one.
+  nanobind::object run(Seconds timeout);
   bool test();
   int fileno();
 
  private:
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;
+  Seconds limit_;
   bool given_up_ = false;  // a time-out or a signal ended the last wait: dropping it does not block
   Persistent persistent_;  // last: its operation ends before its buffers go
 };

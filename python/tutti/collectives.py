@@ -16,14 +16,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
+from tutti import _core
 from tutti.errors import Error
 from tutti.operations import SUM, Operation
 from tutti.requests import Persistent, Request
 
-# The engine's numbers of the collectives.
-_BARRIER, _BCAST, _REDUCE, _ALLREDUCE, _GATHER, _GATHERV = range(6)
-_SCATTER, _SCATTERV, _ALLGATHER, _ALLGATHERV, _ALLTOALL, _ALLTOALLV = range(6, 12)
-_REDUCE_SCATTER_BLOCK, _REDUCE_SCATTER, _SCAN, _EXSCAN = range(12, 16)
+_BARRIER, _BCAST, _REDUCE, _ALLREDUCE, _SCAN, _EXSCAN = (
+    _core.kinds[name] for name in ("barrier", "bcast", "reduce", "allreduce", "scan", "exscan")
+)
+_GATHER, _GATHERV, _SCATTER, _SCATTERV = (_core.kinds[name] for name in ("gather", "gatherv", "scatter", "scatterv"))
+_ALLGATHER, _ALLGATHERV, _ALLTOALL, _ALLTOALLV = (
+    _core.kinds[name] for name in ("allgather", "allgatherv", "alltoall", "alltoallv")
+)
+_REDUCE_SCATTER_BLOCK, _REDUCE_SCATTER = (_core.kinds[name] for name in ("reduce_scatter_block", "reduce_scatter"))
 
 
 def _sendable(value):

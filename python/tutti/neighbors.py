@@ -19,9 +19,10 @@ from tutti.operations import SUM, Operation
 from tutti.parts import _parts
 from tutti.requests import Persistent, Request
 
-# The engine's numbers of the collectives.
-_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV = range(17, 21)
-_NEIGHBOR_ALLTOALLW, _NEIGHBOR_REDUCE = range(21, 23)
+_NEIGHBOR_ALLGATHER, _NEIGHBOR_ALLGATHERV, _NEIGHBOR_ALLTOALL, _NEIGHBOR_ALLTOALLV = (
+    _core.kinds[f"neighbor_{name}"] for name in ("allgather", "allgatherv", "alltoall", "alltoallv")
+)
+_NEIGHBOR_ALLTOALLW, _NEIGHBOR_REDUCE = (_core.kinds[f"neighbor_{name}"] for name in ("alltoallw", "reduce"))
 
 
 def _somebody(rank: int) -> int | None:
@@ -299,8 +300,8 @@ def cartesian(group: Group, dims: Sequence[int], periodic: Sequence[bool] = (), 
 def adjacent_graph(group: Group, sources: Iterable[int | None], destinations: Iterable[int | None]) -> Graph:
     """A graph from what each rank knows of itself: from whom it receives, to whom it sends (None: nobody). Collective.
 
-    Of several edges between two ranks the first of one end is the first of the other. Raises `Error` on all ranks when
-    an edge is not named at both ends.
+    Parallel edges between two ranks are paired in the order in which each end lists them. Raises `Error` on all ranks
+    when an edge is not named at both ends.
     """
     return Graph(_core.adjacent_graph(group._handle, _ends(sources), _ends(destinations)))
 

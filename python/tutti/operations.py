@@ -10,19 +10,18 @@ import numpy as np
 from tutti import _core
 from tutti.errors import Error
 
-_USER = 13
 _LOCATED_BYTES = 16
 
 
 class Operation:
     """A reduction that `reduce` and `allreduce` take as ``op``: a constant such as ``tutti.SUM``, or made by `op`."""
 
-    def __init__(self, name: str, code: int, function: Callable | None = None, commutative: bool = True):
+    def __init__(self, name: str, function: Callable | None = None, commutative: bool = True):
         """Used by this module; call `op` to make one of your own."""
         self._name = name
         self._function = function
         self._commutative = commutative
-        self._handle = _core.Operation(code)
+        self._handle = _core.Operation(_core.ops["USER" if function else name])
 
     def __repr__(self) -> str:
         """``tutti.SUM`` and the like."""
@@ -40,7 +39,7 @@ class Operation:
             target = np.frombuffer(higher, dtype)
             target[...] = function(np.frombuffer(lower, dtype), target)
 
-        return _core.Operation(_USER, self._commutative, apply)
+        return _core.Operation(_core.ops["USER"], self._commutative, apply)
 
 
 def _expect_located(operation: Operation, dtype: np.dtype) -> None:
@@ -60,7 +59,7 @@ def op(function: Callable[[np.ndarray, np.ndarray], object], commutative: bool =
     pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises is raised by the call
     or wait on the rank where it happened, when the operation is complete.
     """
-    return Operation(f"op({getattr(function, '__name__', function)!s})", _USER, function, commutative)
+    return Operation(f"op({getattr(function, '__name__', function)!s})", function, commutative)
 
 
 def located(dtype) -> np.dtype:
@@ -68,15 +67,15 @@ def located(dtype) -> np.dtype:
     return np.dtype({"names": ["value", "index"], "formats": [dtype, "i8"], "offsets": [0, 8], "itemsize": 16})
 
 
-SUM = Operation("SUM", 1)
-PROD = Operation("PROD", 2)
-MIN = Operation("MIN", 3)
-MAX = Operation("MAX", 4)
-LAND = Operation("LAND", 5)
-LOR = Operation("LOR", 6)
-LXOR = Operation("LXOR", 7)
-BAND = Operation("BAND", 8)
-BOR = Operation("BOR", 9)
-BXOR = Operation("BXOR", 10)
-MINLOC = Operation("MINLOC", 11)
-MAXLOC = Operation("MAXLOC", 12)
+SUM = Operation("SUM")
+PROD = Operation("PROD")
+MIN = Operation("MIN")
+MAX = Operation("MAX")
+LAND = Operation("LAND")
+LOR = Operation("LOR")
+LXOR = Operation("LXOR")
+BAND = Operation("BAND")
+BOR = Operation("BOR")
+BXOR = Operation("BXOR")
+MINLOC = Operation("MINLOC")
+MAXLOC = Operation("MAXLOC")

@@ -3,11 +3,11 @@
 
 from __future__ import annotations
 
+from tutti import _core
 from tutti.collectives import _sendable
 from tutti.requests import Persistent, Request
 
-# The engine's number of the collective.
-_ALLTOALLW = 16
+_ALLTOALLW = _core.kinds["alltoallw"]
 
 
 def _parts(kind, send, recv, algorithm):

@@ -87,9 +87,8 @@ class Persistent(Request):
         self._handle.start()
 
     def run(self, timeout: float | None = None):
-        """start and wait in one."""
-        self.start()
-        return self.wait(timeout)
+        """start and wait in one. timeout: seconds; None: as long as a blocking call may take (TUTTI_TIMEOUT)."""
+        return self._handle.run(timeout)
 
 
 def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:

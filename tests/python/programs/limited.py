@@ -37,7 +37,21 @@ def check_messages(receiving, sending):
     GROUP.ibarrier().wait()
 
 
+def check_persistent(group):
+    """Rank 0 starts it as well, but only when the others have given up."""
+    total = group.allreduce_init(np.ones(1), np.empty(1))
+    if RANK == 0:
+        for rank in range(1, GROUP.size):
+            GROUP.irecv(np.empty(1), rank).wait()
+        assert cause_of(total.run) == "broken"
+    else:
+        assert cause_of(total.run) in ("timeout", "broken")
+        del total  # gives it up
+        GROUP.isend(np.ones(1), 0).wait()
+
+
 # Made first, together: nothing that blocks may wait for rank 1 afterwards.
-groups = [GROUP.dup() for _ in range(3)]
+groups = [GROUP.dup() for _ in range(4)]
 check_collectives(groups[0])
-check_messages(*groups[1:])
+check_persistent(groups[1])
+check_messages(*groups[2:])
