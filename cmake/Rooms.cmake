@@ -1,6 +1,7 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # A room is one folder of src/, one namespace, one target. Its headers are found as "<room>/<file>.hpp" only by the
-# rooms that name it as a dependency: each room has an include root of its own, so that a wrong include does not compile.
+# rooms that name it as a dependency, or a room that does: each has an include root of its own. `scripts/check_tree.py`
+# refuses what a room does not name itself.
 
 add_library(tutti_options INTERFACE)
 # -Wrestrict is wrong about string concatenation in gcc 12 (bug 105651). The sources of a unity build are headers to gcc,

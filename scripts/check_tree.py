@@ -2,7 +2,7 @@
 """Checks the rules of the tree that no compiler checks, and prints every breach.
 
 The licence line comes first; files have at most 500 lines and functions at most 60; a room includes only itself, the
-rooms that it names in CMake, and the public headers; nothing unfinished and no skipped test stays behind; each
+rooms that it names in CMake, and the public headers, and docs/architecture.md lists those; nothing unfinished and no skipped test stays behind; each
 module of pytest has a name of its own.
 """
 
@@ -95,6 +95,28 @@ def includes(path, lines, named):
             yield number, f'{folder} does not name "{room}" in CMake, and may not include {found.group(1)}'
 
 
+def page(named):
+    """The table of rooms says what CMake says."""
+    file = pathlib.Path("docs/architecture.md")
+    row = re.compile(r"\| `((?:src|bindings)/\w+)[^`]*` \|.*\| ([a-z_, ]*)\|$")
+    listed = set()
+    for number, line in enumerate((ROOT / file).read_text().splitlines(), 1):
+        found = row.match(line)
+        if not found or found.group(1) not in named:
+            continue
+        folder = found.group(1)
+        listed.add(folder)
+        said = {*re.findall(r"\w+", found.group(2)), folder.split("/")[1]}
+        if said != named[folder]:
+            yield (
+                file,
+                number,
+                f"{folder} names {', '.join(sorted(said ^ named[folder]))} in one place, here or in CMake",
+            )
+    for folder in sorted(set(named) - listed - {"bindings/c"}):
+        yield file, 1, f"{folder} is missing in the table"
+
+
 def names(path, tests):
     """pytest imports tests, and they each other's helpers, by their names alone: a second one of the same name is not
     found. Scripts are run by their paths."""
@@ -121,6 +143,9 @@ def main():
             for line, what in check:
                 print(f"{path}:{line}: {what}")
                 breaches += 1
+    for path, line, what in page(named):
+        print(f"{path}:{line}: {what}")
+        breaches += 1
     print(f"tree: {count} files, {breaches} breaches")
     return 1 if breaches else 0
 

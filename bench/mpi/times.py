@@ -7,7 +7,6 @@ which is the noise. A point is slower if its interval lies below 1/1.03 and belo
 """
 
 import argparse
-import math
 import os
 import pathlib
 import random
@@ -21,7 +20,7 @@ sys.path.insert(0, str(pathlib.Path(__file__).resolve().parents[2] / "bench/vers
 import mpi_jobs as jobs
 import mpis
 import suites
-from driver import machine, page
+from driver import figures, machine, page
 
 ALLOWED = 1.03
 BLOCKING = ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter", "reduce_scatter", "barrier")
@@ -80,13 +79,6 @@ def imb_commands(chosen, mpi):
 SUITES = {"osu": (osu_commands, osu_times), "imb": (imb_commands, imb_times)}
 
 
-def interval(values):
-    """The median and its interval that holds in 95 of 100 cases, between order statistics."""
-    values = sorted(values)
-    rank = max(int(len(values) / 2 - math.sqrt(len(values))), 0)
-    return statistics.median(values), values[rank], values[-1 - rank]
-
-
 def measure(chosen, mpi, ranks, command, order):
     """{bytes: [(bare, with it, bare again), ...]}"""
     points = {}
@@ -104,10 +96,15 @@ def measure(chosen, mpi, ranks, command, order):
     return points
 
 
+def median(values):
+    """With its confidence interval, of 95 of 100 cases where there are rounds enough: the whole range otherwise."""
+    return statistics.median(values), *figures.interval(values)[:2]
+
+
 def judge(rows):
     """What a point says: the ratio with its interval, the noise's, and whether it is slower."""
-    ratio = interval([statistics.mean((bare, again)) / max(ours, 0.01) for bare, ours, again in rows])
-    noise = interval([x for bare, _, again in rows for x in (bare / max(again, 0.01), again / max(bare, 0.01))])
+    ratio = median([statistics.mean((bare, again)) / max(ours, 0.01) for bare, ours, again in rows])
+    noise = median([x for bare, _, again in rows for x in (bare / max(again, 0.01), again / max(bare, 0.01))])
     slower = ratio[2] < 1 / ALLOWED and ratio[2] < noise[1]
     return {
         "ratio": ratio,

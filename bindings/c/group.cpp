@@ -11,16 +11,6 @@
 using namespace tutti;
 using namespace tutti::c;
 
-namespace {
-
-Kind kind_named(std::string_view collective) {
-  for (int i = 0; i < kinds; ++i)
-    if (name_of(static_cast<Kind>(i)) == collective) return static_cast<Kind>(i);
-  refuse("there is no collective \"" + std::string(collective) + "\"; say \"allreduce\", \"bcast\" and the like");
-}
-
-}  // namespace
-
 tutti_status tutti_world(tutti_group* group) {
   return give(group, [] { return world(); });
 }
@@ -103,8 +93,7 @@ tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int
 tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm) {
   return guarded([&] {
     tutti_group_handle& handle = handle_of(group);
-    if (collective == nullptr) refuse("tutti_choose: the collective is NULL");
-    const auto kind = static_cast<std::size_t>(kind_named(collective));
-    handle.algorithms[kind] = algorithm == nullptr ? "" : algorithm;
+    const Kind kind = kind_of("tutti_choose", collective);
+    handle.algorithms[static_cast<std::size_t>(kind)] = algorithm == nullptr ? "" : algorithm;
   });
 }

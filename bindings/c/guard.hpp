@@ -47,6 +47,15 @@ tutti_status guarded(Work&& work) noexcept {
   }
 }
 
+/// The collective that was asked for by name. Throws Error (usage) when there is none.
+inline Kind kind_of(const char* function, const char* collective) {
+  const auto kind = kind_named(collective == nullptr ? "" : collective);
+  if (!kind)
+    refuse(std::string(function) + ": there is no collective \"" + (collective == nullptr ? "" : collective) +
+           "\"; pass a name such as \"allreduce\"");
+  return *kind;
+}
+
 /// The handle behind a tutti_group. Throws Error (usage) for NULL.
 inline tutti_group_handle& handle_of(tutti_group group) {
   if (group == nullptr)

@@ -28,7 +28,7 @@ Partners partners_of(const Group& group, Kind kind) {
   const auto count = [](Count number) { return static_cast<std::size_t>(number); };
   if (kind == Kind::alltoallw) return {count(group.size()), count(group.size())};
   const Graph graph(group);
-  return {count(graph.degree_out()), count(graph.degree_in())};
+  return {count(graph.outdegree()), count(graph.indegree())};
 }
 
 std::vector<Part> parts_of(Kind kind, const Side& side, std::size_t partners) {

@@ -194,13 +194,8 @@ tutti_status tutti_plan_check(const tutti_plan* plans, size_t n) {
 tutti_status tutti_plan_check_as(const tutti_plan* plans, size_t n, const char* collective, int64_t count,
                                  int32_t root) {
   return guarded([&] {
-    const std::string name = collective == nullptr ? "" : collective;
-    Purpose purpose{.count = count, .root = root};
-    int kind = 0;
-    while (kind < kinds && name_of(static_cast<Kind>(kind)) != name) ++kind;
-    purpose.kind = static_cast<Kind>(kind);
-    if (kind == kinds) refuse("tutti_plan_check_as: no collective \"" + name + "\"; pass a name such as \"allreduce\"");
-    expect(check(plans_of(plans, n), purpose));
+    const Kind kind = kind_of("tutti_plan_check_as", collective);
+    expect(check(plans_of(plans, n), {.kind = kind, .count = count, .root = root}));
   });
 }
 

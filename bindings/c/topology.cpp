@@ -52,7 +52,7 @@ std::span<const Count> per_edge(Count edges, const int64_t* numbers) {
 Call allgatherv_call(tutti_group group, const void* in, const int64_t& count, void* out, const int64_t* counts,
                      const int64_t* offsets, tutti_type type) {
   Call call = neighbor_call(group, Kind::neighbor_allgatherv, in, out, 0, type);
-  const Count sources = Graph(handle_of(group).group).degree_in();
+  const Count sources = Graph(handle_of(group).group).indegree();
   call.send_counts = {&count, 1};
   call.recv_counts = per_edge(sources, counts);
   call.recv_offsets = per_edge(sources, offsets);
@@ -63,10 +63,10 @@ Call neighbor_alltoallv_call(tutti_group group, const void* in, const int64_t* s
                              void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
   Call call = neighbor_call(group, Kind::neighbor_alltoallv, in, out, 0, type);
   const Graph graph(handle_of(group).group);
-  call.send_counts = per_edge(graph.degree_out(), send_counts);
-  call.send_offsets = per_edge(graph.degree_out(), send_offsets);
-  call.recv_counts = per_edge(graph.degree_in(), recv_counts);
-  call.recv_offsets = per_edge(graph.degree_in(), recv_offsets);
+  call.send_counts = per_edge(graph.outdegree(), send_counts);
+  call.send_offsets = per_edge(graph.outdegree(), send_offsets);
+  call.recv_counts = per_edge(graph.indegree(), recv_counts);
+  call.recv_offsets = per_edge(graph.indegree(), recv_offsets);
   return call;
 }
 
@@ -86,8 +86,8 @@ bool some_positive(std::span<const Count> counts) {
 void tutti::c::check_neighbor_buffers(const Call& call, tutti_group group) {
   if (call.input != nullptr && call.output != nullptr) return;
   const Graph graph(handle_of(group).group);
-  const bool sends = graph.degree_out() > 0 && (call.count > 0 || some_positive(call.send_counts));
-  const bool receives = graph.degree_in() > 0 && (call.count > 0 || some_positive(call.recv_counts));
+  const bool sends = graph.outdegree() > 0 && (call.count > 0 || some_positive(call.send_counts));
+  const bool receives = graph.indegree() > 0 && (call.count > 0 || some_positive(call.recv_counts));
   if ((sends && call.input == nullptr) || (receives && call.output == nullptr))
     refuse(std::string(name_of(call.kind)) + ": " + (sends && call.input == nullptr ? "in" : "out") +
            " is NULL; pass a buffer");
@@ -165,8 +165,8 @@ tutti_status tutti_graph(tutti_group group, const tutti_edge* edges, size_t n, t
 tutti_status tutti_degrees(tutti_group graph, int32_t* sources, int32_t* destinations) {
   return guarded([&] {
     const Graph it(handle_of(graph).group);
-    place(sources, "tutti_degrees") = static_cast<int32_t>(it.degree_in());
-    place(destinations, "tutti_degrees") = static_cast<int32_t>(it.degree_out());
+    place(sources, "tutti_degrees") = static_cast<int32_t>(it.indegree());
+    place(destinations, "tutti_degrees") = static_cast<int32_t>(it.outdegree());
   });
 }
 

@@ -325,7 +325,7 @@ std::vector<Part> Prepared::parts_of(const nb::object& arrays, Memory::Use use, 
 
 void Prepared::prepare_parts(const Group& group) {
   const bool all = call_.kind == Kind::alltoallw;
-  const Count to = all ? size_ : Graph(group).degree_out(), from = all ? size_ : Graph(group).degree_in();
+  const Count to = all ? size_ : Graph(group).outdegree(), from = all ? size_ : Graph(group).indegree();
   const char* const whom = all ? "rank" : "neighbour";
   const auto expect_one_each = [&](const std::vector<Part>& parts, const char* which, Count needed) {
     if (parts.size() != static_cast<std::size_t>(needed))
@@ -346,7 +346,7 @@ void Prepared::prepare_parts(const Group& group) {
 }
 
 void Prepared::prepare_neighbors(const Graph& graph) {
-  const Count sources = graph.degree_in(), destinations = graph.degree_out();
+  const Count sources = graph.indegree(), destinations = graph.outdegree();
   hold_send();
   hold_recv();
   find_in_place(*send_, *recv_, 0);  // refused by the planner

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <span>
 #include <string_view>
 
@@ -45,11 +46,13 @@ enum class Kind : std::uint8_t {
   sparse_exchange,  ///< Matched as the others are, but made by the engine's mailbox and not by a plan.
   plan,             ///< A plan that the user has built (plan.hpp).
 };
-inline constexpr int kinds = 23;              ///< Those that have algorithms.
-inline constexpr int operations = kinds + 2;  ///< With sparse_exchange and plan.
+inline constexpr int kinds = static_cast<int>(Kind::sparse_exchange);  ///< Those that have algorithms.
+inline constexpr int operations = static_cast<int>(Kind::plan) + 1;    ///< With sparse_exchange and plan.
 
 /// "allreduce"; "unknown" of a number that is none of theirs.
 TUTTI_API std::string_view name_of(Kind kind);
+/// The collective of that name, among those that have algorithms.
+TUTTI_API std::optional<Kind> kind_named(std::string_view name);
 
 /// Whether sums of floating-point numbers are rounded once, and over what.
 enum class Exactness : std::uint8_t {
@@ -63,7 +66,7 @@ enum class Exactness : std::uint8_t {
 /// agreed). Those of the neighbor_ forms stand one for each neighbour, and not one for each rank.
 /// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
 struct Call {
-  /// Not left to the compiler, which would clear it all by an instruction for long runs of memory: that takes longer.
+  /// User-provided: a defaulted constructor lets the compiler clear the object by `rep stos`, slower at this size.
   Call() noexcept {}
 
   // Eight bytes without a gap, which the planner compares as one.

@@ -69,7 +69,7 @@ class Exchange {
   /// For wait_all and wait_any, which do not take the result away.
   Request& request() noexcept { return raw_.request(); }
   bool test() { return request().test(); }
-  /// Waits, and hands over what came, in the order of the ranks. As a request's otherwise.
+  /// Waits, and hands over what came, in the order of the ranks. Throws as Request::wait does.
   std::vector<Delivery<T>> wait() {
     request().wait();
     return take();

@@ -28,10 +28,11 @@ namespace job {
 class Member;
 }
 
-/// A group of processes. A handle: copies mean the same group; the last one gives it back.
-/// One thread at a time may start operations on a group; any thread may wait. Collectives must be called by all ranks
-/// of the group in the same order; the blocking and the i-form of one collective do not match each other's order alone:
-/// both count as the same call.
+/// A group of processes. A handle: copies refer to the same group, which is released with the last of them.
+/// One thread at a time may start operations on a group; any thread may wait. All ranks call collectives in the same
+/// order; the blocking, request and persistent forms of one collective match each other.
+/// A call throws Error (usage) before anything is sent; a blocking call and a request's wait also throw Mismatch,
+/// PeerLost, Timeout and Error (broken, system): docs/errors.md.
 class TUTTI_API Group {
  public:
   Group() = default;
@@ -57,9 +58,8 @@ class TUTTI_API Group {
   /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
   /// order on those ranks.
   Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
-  /// What is left of the group: all its ranks call it, and those that are lost need not. Works on a broken group too;
-  /// of its other members' calls only rank, size, name and lost do. See docs/faults.md.
-  ///
+  // Going on after a loss: all ranks of the group that are left call it. These, rank, size and name work on a broken
+  // group too, and nothing else does. See docs/faults.md.
   /// Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
   bool agree(bool flag) const;
   /// A new group of the survivors, in the same order; the same on all of them.
@@ -88,14 +88,12 @@ class TUTTI_API Group {
   void run(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {}, Options options = {}) const {
     run(plan_call(plan, in, out, op, options));
   }
-  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
-  Request start(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {},
-                Options options = {}) const {
+  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, detail::Lasting Reduce = detail::NoOperation>
+  Request start(const Plan& plan, const In& in = {}, Out&& out = {}, Reduce&& op = {}, Options options = {}) const {
     return start(plan_call(plan, in, out, op, options));
   }
-  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, class Reduce = detail::NoOperation>
-  Persistent init(const Plan& plan, const In& in = {}, Out&& out = {}, const Reduce& op = {},
-                  Options options = {}) const {
+  template <Elements In = detail::Nothing, Writable Out = detail::Nothing, detail::Lasting Reduce = detail::NoOperation>
+  Persistent init(const Plan& plan, const In& in = {}, Out&& out = {}, Reduce&& op = {}, Options options = {}) const {
     return init(plan_call(plan, in, out, op, options));
   }
   /// This rank's plan by `build`, which is called once for each key and kept with the group. Local.
@@ -107,6 +105,7 @@ class TUTTI_API Group {
   /// `check` of the plans that all ranks pass, each its own; the same answer on all of them. Collective.
   Verdict check(const Plan& plan, const std::optional<Purpose>& purpose = std::nullopt) const;
 
+  /// Returns when all ranks have called it.
   void barrier(Options options = {}) const { run(call(Kind::barrier, options)); }
   Request ibarrier(Options options = {}) const { return start(call(Kind::barrier, options)); }
   Persistent barrier_init(Options options = {}) const { return init(call(Kind::barrier, options)); }
@@ -130,12 +129,12 @@ class TUTTI_API Group {
   void allreduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     run(reduce_call(Kind::allreduce, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request iallreduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request iallreduce(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return start(reduce_call(Kind::allreduce, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent allreduce_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent allreduce_init(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return init(reduce_call(Kind::allreduce, in, out, op, 0, options));
   }
 
@@ -144,12 +143,12 @@ class TUTTI_API Group {
   void reduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
     run(reduce_call(Kind::reduce, in, out, op, root, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request ireduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request ireduce(const In& in, Out&& out, Reduce&& op, Rank root = 0, Options options = {}) const {
     return start(reduce_call(Kind::reduce, in, out, op, root, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent reduce_init(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent reduce_init(const In& in, Out&& out, Reduce&& op, Rank root = 0, Options options = {}) const {
     return init(reduce_call(Kind::reduce, in, out, op, root, options));
   }
 
@@ -158,12 +157,12 @@ class TUTTI_API Group {
   void scan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     run(reduce_call(Kind::scan, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request iscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request iscan(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return start(reduce_call(Kind::scan, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent scan_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent scan_init(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return init(reduce_call(Kind::scan, in, out, op, 0, options));
   }
 
@@ -172,12 +171,12 @@ class TUTTI_API Group {
   void exscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     run(reduce_call(Kind::exscan, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request iexscan(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request iexscan(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return start(reduce_call(Kind::exscan, in, out, op, 0, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent exscan_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent exscan_init(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return init(reduce_call(Kind::exscan, in, out, op, 0, options));
   }
 
@@ -200,12 +199,12 @@ class TUTTI_API Group {
   void reduce_scatter_block(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     run(reduce_scatter_block_call(in, out, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request ireduce_scatter_block(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request ireduce_scatter_block(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return start(reduce_scatter_block_call(in, out, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent reduce_scatter_block_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent reduce_scatter_block_init(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return init(reduce_scatter_block_call(in, out, op, options));
   }
 
@@ -216,19 +215,19 @@ class TUTTI_API Group {
                       Options options = {}) const {
     run(reduce_scatter_call(in, out, counts, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request ireduce_scatter(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request ireduce_scatter(const In& in, Out&& out, std::span<const Count> counts, Reduce&& op,
                           Options options = {}) const {
     return start(reduce_scatter_call(in, out, counts, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent reduce_scatter_init(const In& in, Out&& out, std::span<const Count> counts, const Reduce& op,
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent reduce_scatter_init(const In& in, Out&& out, std::span<const Count> counts, Reduce&& op,
                                  Options options = {}) const {
     return init(reduce_scatter_call(in, out, counts, op, options));
   }
 
-  /// The root's out = everybody's in, by rank; in.size() agreed, out.size() = size() * in.size() at the root.
-  /// In place at the root: in is out's own block (the root passes that part of out as in).
+  /// The root's out = everybody's in, by rank; out.size() = size() * in.size() at the root. In place at the root: in is
+  /// out's own block (the root passes that part of out as in). Agreed: in.size(), type, root.
   template <Elements In, Writable Out>
   void gather(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
     run(gather_call(Kind::gather, in, out, root, options));
@@ -242,7 +241,8 @@ class TUTTI_API Group {
     return init(gather_call(Kind::gather, in, out, root, options));
   }
 
-  /// Everybody's out = everybody's in, by rank.
+  /// Everybody's out = everybody's in, by rank; out.size() = size() * in.size(). In place: in is out's own block.
+  /// Agreed: in.size(), type.
   template <Elements In, Writable Out>
   void allgather(const In& in, Out&& out, Options options = {}) const {
     run(gather_call(Kind::allgather, in, out, 0, options));
@@ -256,7 +256,8 @@ class TUTTI_API Group {
     return init(gather_call(Kind::allgather, in, out, 0, options));
   }
 
-  /// out = the root's block for this rank; out.size() agreed, in.size() = size() * out.size() at the root.
+  /// out = the root's block for this rank; in.size() = size() * out.size() at the root. In place at the root: out is
+  /// in's own block. Agreed: out.size(), type, root.
   template <Elements In, Writable Out>
   void scatter(const In& in, Out&& out, Rank root = 0, Options options = {}) const {
     run(scatter_call(in, out, root, options));
@@ -270,7 +271,8 @@ class TUTTI_API Group {
     return init(scatter_call(in, out, root, options));
   }
 
-  /// Block j of in goes to rank j, block i of out comes from rank i; both have size() blocks of one agreed length.
+  /// Block j of in goes to rank j, block i of out comes from rank i; both have size() blocks of one length.
+  /// in == out: in place, on all ranks. Agreed: length, type.
   template <Elements In, Writable Out>
   void alltoall(const In& in, Out&& out, Options options = {}) const {
     run(alltoall_call(in, out, options));
@@ -285,67 +287,72 @@ class TUTTI_API Group {
   }
 
   /// The root's out = everybody's in, counts[r] elements from rank r at offsets[r] (empty: side by side).
-  /// counts and offsets matter at the root alone and are copied.
+  /// counts and offsets matter at the root alone and are copied. In place at the root: in is out's own block.
+  /// Agreed: type, root.
   template <Elements In, Writable Out>
   void gatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     run(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
   }
   template <Elements In, Writable Out>
   Request igatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                    Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     return start(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
   }
   template <Elements In, Writable Out>
   Persistent gatherv_init(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                           Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     return init(varying_call(Kind::gatherv, in, out, {&mine, 1}, {}, counts, offsets, root, options));
   }
 
   /// out = counts[rank()] elements of the root's in at offsets[rank()]; counts and offsets matter at the root alone.
+  /// In place at the root: out is in's own block. Agreed: type, root.
   template <Elements In, Writable Out>
   void scatterv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                 Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(out));
+    const Count mine = length(out);
     run(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
   }
   template <Elements In, Writable Out>
   Request iscatterv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                     Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(out));
+    const Count mine = length(out);
     return start(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
   }
   template <Elements In, Writable Out>
   Persistent scatterv_init(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                            Rank root = 0, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(out));
+    const Count mine = length(out);
     return init(varying_call(Kind::scatterv, in, out, counts, offsets, {&mine, 1}, {}, root, options));
   }
 
-  /// Everybody's out = everybody's in, counts[r] elements from rank r at offsets[r]. Agreed: counts.
+  /// Everybody's out = everybody's in, counts[r] elements from rank r at offsets[r] (empty: side by side). In place: in
+  /// is out's own block. Agreed: counts, type.
   template <Elements In, Writable Out>
   void allgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                   Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     run(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
   }
   template <Elements In, Writable Out>
   Request iallgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                       Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     return start(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
   }
   template <Elements In, Writable Out>
   Persistent allgatherv_init(const In& in, Out&& out, std::span<const Count> counts,
                              std::span<const Count> offsets = {}, Options options = {}) const {
-    const Count mine = static_cast<Count>(std::ranges::size(in));
+    const Count mine = length(in);
     return init(varying_call(Kind::allgatherv, in, out, {&mine, 1}, {}, counts, offsets, 0, options));
   }
 
-  /// send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i].
+  /// send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i]
+  /// (empty offsets: side by side). in == out: in place, by the recv_ ones. Each send count is its receiver's recv
+  /// count. Agreed: type.
   template <Elements In, Writable Out>
   void alltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets, Out&& out,
                  std::span<const Count> recv_counts, std::span<const Count> recv_offsets, Options options = {}) const {
@@ -385,7 +392,9 @@ class TUTTI_API Group {
     return init(PartsCall(Kind::alltoallw, in, send, out, recv).call(options.algorithm, options.site));
   }
 
-  /// Sends elements to one rank; matched by `tag` in order. recv's length must be the message's.
+  /// Sends elements to another rank. Messages from one rank to another with the same tag arrive in order; lengths and
+  /// types of both ends are the same. Returns when the buffer may be used again, for which a large message waits for
+  /// its receiver.
   template <Elements B>
   void send(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
     finish(isend(buffer, to, tag, site));
@@ -435,25 +444,9 @@ class TUTTI_API Group {
     return made;
   }
   template <class B>
-  static Call bcast_call(B&& buffer, Rank root, const Options& options) {
-    Call made = typed<detail::Value<B>>(Kind::bcast, options);
-    made.output = detail::address_of(buffer);
-    made.output_layout = detail::layout_of(buffer);
-    made.count = length(buffer);
-    made.root = root;
-    return made;
-  }
+  static Call bcast_call(B&& buffer, Rank root, const Options& options);
   template <class In, class Out>
-  static Call two_buffers(Kind kind, const In& in, Out&& out, const Options& options) {
-    using T = detail::Value<In>;
-    static_assert(std::is_same_v<T, detail::Value<Out>>, "tutti: in and out must have the same element type");
-    Call made = typed<T>(kind, options);
-    made.input = detail::address_of(in);
-    made.output = detail::address_of(out);
-    made.input_layout = detail::layout_of(in);
-    made.output_layout = detail::layout_of(out);
-    return made;
-  }
+  static Call two_buffers(Kind kind, const In& in, Out&& out, const Options& options);
   template <class In, class Out, class Reduce>
   static Call plan_call(const Plan& plan, const In& in, Out&& out, const Reduce& op, const Options& options);
   Plan kept_plan(std::string_view key) const;

@@ -22,7 +22,7 @@ Reduction reduction(const Function<F>& op) {
     const T* left = static_cast<const T*>(in);
     T* right = static_cast<T*>(inout);
     // A function without state is made anew here, so that no object needs to outlive an i-form's call.
-    if constexpr (std::is_empty_v<F> && std::default_initializable<F>) {
+    if constexpr (Stateless<F>) {
       for (Count i = 0; i < n; ++i) right[i] = F{}(left[i], right[i]);
     } else {
       const auto& f = *static_cast<const F*>(context);
@@ -33,6 +33,28 @@ Reduction reduction(const Function<F>& op) {
 }
 
 }  // namespace detail
+
+template <class B>
+Call Group::bcast_call(B&& buffer, Rank root, const Options& options) {
+  Call made = typed<detail::Value<B>>(Kind::bcast, options);
+  made.output = detail::address_of(buffer);
+  made.output_layout = detail::layout_of(buffer);
+  made.count = length(buffer);
+  made.root = root;
+  return made;
+}
+
+template <class In, class Out>
+Call Group::two_buffers(Kind kind, const In& in, Out&& out, const Options& options) {
+  using T = detail::Value<In>;
+  static_assert(std::is_same_v<T, detail::Value<Out>>, "tutti: in and out must have the same element type");
+  Call made = typed<T>(kind, options);
+  made.input = detail::address_of(in);
+  made.output = detail::address_of(out);
+  made.input_layout = detail::layout_of(in);
+  made.output_layout = detail::layout_of(out);
+  return made;
+}
 
 template <class In, class Out, class Reduce>
 Call Group::plan_call(const Plan& plan, const In& in, Out&& out, const Reduce& op, const Options& options) {

@@ -16,9 +16,9 @@ namespace tutti {
 
 /// The ranks of an intracommunicator, in its order: shared memory on each host, the MPI's messages, in a communicator
 /// of Tutti's own, between hosts. The communicator may be freed afterwards. Collective; what fails on one rank is
-/// thrown on all. Throws Error (usage) for what is no such communicator, and before MPI_Init and after MPI_Finalize;
-/// (system). The group ends with its last handle and request, and MPI_Finalize ends it: later calls throw Error
-/// (broken).
+/// thrown on all. Throws Error (usage) for anything but an intracommunicator, before MPI_Init and after
+/// MPI_Finalize; Error (system) when the MPI or the system fails. The group ends with its last handle and request, and
+/// MPI_Finalize ends it: later calls throw Error (broken).
 inline Group from_mpi(MPI_Comm communicator) { return detail::from_mpi(&communicator, TUTTI_MPI_ABI); }
 
 }  // namespace tutti

@@ -2,9 +2,11 @@
 // What a call is given beside its buffers: the reduction, the algorithm, its place in the program.
 #pragma once
 
+#include <concepts>
 #include <cstddef>
 #include <span>
 #include <string_view>
+#include <type_traits>
 #include <utility>
 
 #include "tutti/types.hpp"
@@ -52,13 +54,22 @@ namespace detail {
 #endif
 }
 
-}  // namespace detail
-
-namespace detail {
-
 /// For plans that combine nothing, and that have no buffers.
 struct NoOperation {};
 using Nothing = std::span<std::byte, 0>;
+
+/// A function that can be made anew wherever it is needed.
+template <class F>
+concept Stateless = std::is_empty_v<F> && std::default_initializable<F>;
+template <class Reduce>
+inline constexpr bool has_state = false;
+template <class F>
+inline constexpr bool has_state<Function<F>> = !Stateless<F>;
+
+/// A reduction that is there until the operation ends: a variable, or anything without state. One with state that is
+/// made in the call itself would be gone before; keep tutti::op(f) in a variable.
+template <class Reduce>
+concept Lasting = std::is_lvalue_reference_v<Reduce> || !has_state<std::remove_cvref_t<Reduce>>;
 
 }  // namespace detail
 

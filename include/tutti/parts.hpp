@@ -2,6 +2,7 @@
 // Calls in which every pair of ranks, or every edge, has layouts of its own.
 #pragma once
 
+#include <cstddef>
 #include <ranges>
 #include <span>
 #include <string_view>

@@ -41,7 +41,7 @@ class TUTTI_API Persistent {
 
   /// Throws Error (usage) while it is pending.
   void start();
-  /// start and wait in one.
+  /// start and wait in one; it may take as long as a blocking call (TUTTI_TIMEOUT).
   void run();
   /// As a request's; at once when it is not pending.
   bool test() { return request_.test(); }

@@ -5,7 +5,6 @@
 // high-performance applications", SPAA 2008, doi 10.1145/1378533.1378554.
 #pragma once
 
-#include <algorithm>
 #include <cstddef>
 #include <span>
 
@@ -33,19 +32,6 @@ void pipeline(std::span<Buffer> buffers, Compute compute, Start start, Finish fi
     start(at(started));
   }
   while (finished < started) finish(at(finished++));
-}
-
-/// The same for `steps` computations of which `tile` share one communication: computation(i, buffer) for each step.
-/// Agreed: steps, tile, and the number of buffers where finish communicates.
-template <class Buffer, class Computation, class Start, class Finish>
-void tiled_pipeline(Count steps, Count tile, std::span<Buffer> buffers, Computation computation, Start start,
-                    Finish finish) {
-  const auto compute = [&](Buffer& buffer, Count k) {
-    const Count begin = k * tile, end = std::min(steps, begin + tile);
-    for (Count i = begin; i < end; ++i) computation(i, buffer);
-    return begin < steps;
-  };
-  pipeline(buffers, compute, start, finish);
 }
 
 }  // namespace tutti

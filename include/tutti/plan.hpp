@@ -58,7 +58,7 @@ class TUTTI_API Plan {
 };
 
 /// Writes one rank's plan: one call a step. Steps without an edge between them run at the same time, whatever their
-/// order here; `after` and `round` make edges. What the others do is no order here, only a message that has come is.
+/// order here; `after` and `round` make edges. Other ranks' steps order nothing here; only a received message does.
 /// Throws Error (usage) that names plan, rank and step for what cannot be: a peer out of range, a slice beyond its
 /// buffer, a wait for a later step. Whether the ranks' plans fit each other, `check` says.
 ///

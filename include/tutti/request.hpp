@@ -22,7 +22,7 @@ class Operation;
 using Duration = std::chrono::nanoseconds;
 
 /// A started operation: move-only, owned by one variable. Its buffers are the user's again when a wait has returned or
-/// thrown anything but Timeout and Interrupted. Any thread may wait on it or test it, one at a time per request.
+/// thrown anything but Timeout. Any thread may wait on it or test it, one at a time per request.
 ///
 ///     auto request = group.iallreduce(in, out, tutti::sum);
 ///     compute();

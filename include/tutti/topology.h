@@ -38,8 +38,8 @@ TUTTI_C_API tutti_status tutti_sub_grid(tutti_group grid, const int* keep, tutti
 /* ---- Graphs. ---- */
 
 /* A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks;
- * TUTTI_NONE: nobody. Of several edges between two ranks the first of one end is the first of the other. Collective.
- * Errors: TUTTI_USAGE on all ranks when an edge is not named at both ends. */
+ * TUTTI_NONE: nobody. Parallel edges between two ranks are paired in the order in which each end lists them.
+ * Collective. Errors: TUTTI_USAGE on all ranks when an edge is not named at both ends. */
 TUTTI_C_API tutti_status tutti_adjacent_graph(tutti_group group, int32_t source_count, const int32_t* sources,
                                               int32_t destination_count, const int32_t* destinations,
                                               tutti_group* graph);

@@ -37,8 +37,8 @@ class TUTTI_API Graph : public Group {
   std::vector<Rank> sources() const;
   std::vector<Rank> destinations() const;
   /// How many there are.
-  Count degree_in() const;
-  Count degree_out() const;
+  Count indegree() const;
+  Count outdegree() const;
   /// The same ranks and edges with an order of operations of their own. Collective.
   Graph dup() const;
 
@@ -77,12 +77,12 @@ class TUTTI_API Graph : public Group {
   void neighbor_reduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
     run(combine_call(in, out, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Request ineighbor_reduce(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Request ineighbor_reduce(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return start(combine_call(in, out, op, options));
   }
-  template <Elements In, Writable Out, class Reduce>
-  Persistent neighbor_reduce_init(const In& in, Out&& out, const Reduce& op, Options options = {}) const {
+  template <Elements In, Writable Out, detail::Lasting Reduce>
+  Persistent neighbor_reduce_init(const In& in, Out&& out, Reduce&& op, Options options = {}) const {
     return init(combine_call(in, out, op, options));
   }
 
@@ -91,19 +91,19 @@ class TUTTI_API Graph : public Group {
   template <Elements In, Writable Out>
   void neighbor_allgatherv(const In& in, Out&& out, std::span<const Count> counts, std::span<const Count> offsets = {},
                            Options options = {}) const {
-    const Count mine = size_of(in);
+    const Count mine = length(in);
     run(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
   }
   template <Elements In, Writable Out>
   Request ineighbor_allgatherv(const In& in, Out&& out, std::span<const Count> counts,
                                std::span<const Count> offsets = {}, Options options = {}) const {
-    const Count mine = size_of(in);
+    const Count mine = length(in);
     return start(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
   }
   template <Elements In, Writable Out>
   Persistent neighbor_allgatherv_init(const In& in, Out&& out, std::span<const Count> counts,
                                       std::span<const Count> offsets = {}, Options options = {}) const {
-    const Count mine = size_of(in);
+    const Count mine = length(in);
     return init(varying_call(Kind::neighbor_allgatherv, in, {&mine, 1}, {}, out, counts, offsets, options));
   }
 
@@ -150,31 +150,27 @@ class TUTTI_API Graph : public Group {
   }
 
  private:
-  template <class B>
-  static Count size_of(const B& buffer) {
-    return detail::length(buffer);
-  }
   template <class In, class Out>
   Call allgather_call(const In& in, Out&& out, const Options& options) const {
     Call made = between(Kind::neighbor_allgather, in, out, options);
-    made.count = size_of(in);
-    expect_length(made.kind, "out", size_of(out), degree_in() * made.count);
+    made.count = length(in);
+    expect_length(made.kind, "out", length(out), indegree() * made.count);
     return made;
   }
   template <class In, class Out>
   Call alltoall_call(const In& in, Out&& out, Count count, const Options& options) const {
     Call made = between(Kind::neighbor_alltoall, in, out, options);
     made.count = count;
-    expect_length(made.kind, "in", size_of(in), degree_out() * count);
-    expect_length(made.kind, "out", size_of(out), degree_in() * count);
+    expect_length(made.kind, "in", length(in), outdegree() * count);
+    expect_length(made.kind, "out", length(out), indegree() * count);
     return made;
   }
   template <class In, class Out, class Reduce>
   Call combine_call(const In& in, Out&& out, const Reduce& op, const Options& options) const {
     Call made = between(Kind::neighbor_reduce, in, out, options);
     made.reduction = detail::reduction<detail::Value<In>>(op);
-    made.count = size_of(in);
-    if (degree_in() > 0 || size_of(out) > 0) expect_length(made.kind, "out", size_of(out), made.count);
+    made.count = length(in);
+    if (indegree() > 0 || length(out) > 0) expect_length(made.kind, "out", length(out), made.count);
     return made;
   }
   template <class In, class Out>
@@ -186,14 +182,14 @@ class TUTTI_API Graph : public Group {
     made.send_offsets = send_offsets;
     made.recv_counts = recv_counts;
     made.recv_offsets = recv_offsets;
-    if (kind == Kind::neighbor_alltoallv) expect_room(kind, "in", size_of(in), send_counts, send_offsets);
-    expect_room(kind, "out", size_of(out), recv_counts, recv_offsets);
+    if (kind == Kind::neighbor_alltoallv) expect_room(kind, "in", length(in), send_counts, send_offsets);
+    expect_room(kind, "out", length(out), recv_counts, recv_offsets);
     return made;
   }
   template <class In, class Out>
   static Call between(Kind kind, const In& in, Out&& out, const Options& options) {
     Call made = two_buffers(kind, in, out, options);
-    made.in_place = size_of(in) > 0 && size_of(out) > 0 && detail::in_place(in, out, 0);  // refused later
+    made.in_place = length(in) > 0 && length(out) > 0 && detail::in_place(in, out, 0);  // refused later
     return made;
   }
   /// Throws Error (usage) when a block does not lie in its buffer.
@@ -244,8 +240,8 @@ TUTTI_API Grid cartesian(const Group& group, const std::vector<int>& dims, const
                          bool reorder = false);
 
 /// A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks.
-/// Of several edges between two ranks the first of one end is the first of the other. Collective; throws Error (usage)
-/// on all ranks when an edge is not named at both ends.
+/// Parallel edges between two ranks are paired in the order in which each end lists them. Collective; throws Error
+/// (usage) on all ranks when an edge is not named at both ends.
 TUTTI_API Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations);
 
 /// A graph from edges that any rank may give, each once. A rank's edges stand in the order of those who gave them, and

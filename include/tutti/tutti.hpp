@@ -8,6 +8,7 @@
 #include "tutti/exchange.hpp"
 #include "tutti/group.hpp"
 #include "tutti/layout.hpp"
+#include "tutti/options.hpp"
 #include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"
 #include "tutti/pipeline.hpp"
@@ -15,3 +16,4 @@
 #include "tutti/request.hpp"
 #include "tutti/topology.hpp"
 #include "tutti/types.hpp"
+#include "tutti/version.h"

@@ -12,7 +12,7 @@ namespace tutti {
 /// A position in a group.
 using Rank = std::int32_t;
 
-/// A number of elements (never bytes); 64 bits everywhere.
+/// A number of elements, or, where a name or comment says so, of bytes; 64 bits everywhere.
 using Count = std::int64_t;
 
 /// A value and where it was found: the element of `minloc` and `maxloc`.

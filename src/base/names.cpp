@@ -113,4 +113,14 @@ std::string list_ranks(std::span<const Rank> ascending) {
 
 }  // namespace tutti::base
 
-std::string_view tutti::name_of(Kind kind) { return base::entry(base::collectives, kind); }
+namespace tutti {
+
+std::string_view name_of(Kind kind) { return base::entry(base::collectives, kind); }
+
+std::optional<Kind> kind_named(std::string_view name) {
+  const auto* const end = base::collectives.begin() + kinds;
+  const auto* const found = std::find(base::collectives.begin(), end, name);
+  return found == end ? std::nullopt : std::optional(static_cast<Kind>(found - base::collectives.begin()));
+}
+
+}  // namespace tutti

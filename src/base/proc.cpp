@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include <array>
+#include <cerrno>
 
 #include "base/descriptor.hpp"
 
@@ -18,12 +19,13 @@ std::string read_link(const std::string& path) {
   return length > 0 ? std::string(target.data(), static_cast<std::size_t>(length)) : std::string();
 }
 
-std::string read_text(const std::string& path) {
+std::string read_text(const std::string& path, std::size_t most) {
   const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
   std::string text;
   std::array<char, 16384> some;
-  while (file) {
+  while (file && text.size() < most) {
     const ssize_t got = read(file.get(), some.data(), some.size());
+    if (got < 0 && errno == EINTR) continue;
     if (got <= 0) break;
     text.append(some.data(), static_cast<std::size_t>(got));
   }

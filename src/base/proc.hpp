@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Small files of /proc.
+// Small files, such as those of /proc.
 #pragma once
 
 #include <sys/types.h>
 
+#include <cstddef>
+#include <limits>
 #include <string>
 
 namespace tutti::base {
@@ -12,7 +14,7 @@ namespace tutti::base {
 std::string proc(pid_t pid, const std::string& what);
 /// Where a link points; empty when it cannot be read.
 std::string read_link(const std::string& path);
-/// A whole small file; empty when it cannot be read.
-std::string read_text(const std::string& path);
+/// A whole file, or about `most` bytes of its beginning; empty when it cannot be read.
+std::string read_text(const std::string& path, std::size_t most = std::numeric_limits<std::size_t>::max());
 
 }  // namespace tutti::base

@@ -26,12 +26,11 @@ inline board::Ring block_ring(const Shape& shape) {
   return shape.widest < board::ring_length(board::Ring::large) ? board::Ring::large : board::Ring::small;
 }
 inline bool fits(const Shape& shape, Slice block) { return board::fits(shape, block_ring(shape), block); }
-inline void offer(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice block) {
-  fits(shape, block) ? board::put(b, line, cell, block) : line.add(b.publish(cell, block));
+inline Handle offer(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice block) {
+  return board::offer(b, line, shape, block_ring(shape), cell, block);
 }
 inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice block) {
-  return fits(shape, block) ? Writer::shared(owner, cell, 0, block.count)
-                            : Writer::exposed(owner, cell, 0, block.count);
+  return board::offered(shape, block_ring(shape), owner, cell, block);
 }
 
 /// The block that goes along this rank's edge `slot`.

@@ -42,8 +42,8 @@ Handle take(Writer& b, Line& line, Slice content, Slice target) {
   return line.add(b.copy(content, target));
 }
 
-Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block) {
-  return fits(shape, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
+Handle offer(Writer& b, Line& line, const Shape& shape, Ring ring, std::int32_t cell, Slice block) {
+  return fits(shape, ring, block) ? put(b, line, cell, block) : line.add(b.publish(cell, block));
 }
 
 void combine_pair(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice sum, Handle placed) {
@@ -108,11 +108,12 @@ std::vector<Handle> combine_exposed(Writer& b, const Shape& shape, Slice mine, S
   return combined;
 }
 
-void Receipts::add(Rank rank, Handle step) { read_[cell(rank)].push_back(step); }
+void Receipts::add(Rank rank, Handle step) { read_[static_cast<std::size_t>(cell(rank))].push_back(step); }
 
 void Receipts::publish(Writer& b) const {
   for (std::int32_t cell = 0; cell < cells(); ++cell)
-    if (!read_[cell].empty()) b.publish(cell, nothing(b.rank(), cell)).after(read_[cell]);
+    if (!read_[static_cast<std::size_t>(cell)].empty())
+      b.publish(cell, nothing(b.rank(), cell)).after(read_[static_cast<std::size_t>(cell)]);
 }
 
 std::vector<Rank> children(Rank rank, Rank size, int radix) {

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 #include <vector>
 
@@ -102,11 +103,17 @@ inline bool fits(const Shape& shape, Ring ring, Slice block) {
 }
 inline bool fits(const Shape& shape, Slice block) { return fits(shape, block_ring(shape), block); }
 /// The owner's steps; returns the one that reads the block, or exposes it.
-Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block);
+Handle offer(Writer& b, Line& line, const Shape& shape, Ring ring, std::int32_t cell, Slice block);
+inline Handle offer(Writer& b, Line& line, const Shape& shape, std::int32_t cell, Slice block) {
+  return offer(b, line, shape, block_ring(shape), cell, block);
+}
 /// Where a reader finds it.
+inline Slice offered(const Shape& shape, Ring ring, Rank owner, std::int32_t cell, Slice block) {
+  return fits(shape, ring, block) ? Writer::shared(owner, cell, 0, block.count)
+                                  : Writer::exposed(owner, cell, 0, block.count);
+}
 inline Slice offered(const Shape& shape, Rank owner, std::int32_t cell, Slice block) {
-  return fits(shape, block) ? Writer::shared(owner, cell, 0, block.count)
-                            : Writer::exposed(owner, cell, 0, block.count);
+  return offered(shape, block_ring(shape), owner, cell, block);
 }
 
 /// Elements of a segment in which `count` of exposed memory are combined: what stays in the cache, at most 128
@@ -143,7 +150,7 @@ void around(const Shape& shape, Step step) {
 class Receipts {
  public:
   explicit Receipts(const Shape& shape) : root_(shape.root), size_(shape.size) {}
-  std::int32_t cells() const { return std::min<std::int32_t>(size_ - 1, 8); }
+  std::int32_t cells() const { return std::min(size_ - 1, most_cells); }
   std::int32_t cell(Rank rank) const { return (position(rank, root_, size_) - 1) % cells(); }
   /// The root has read what `rank` exposed when `step` is done.
   void add(Rank rank, Handle step);
@@ -151,8 +158,9 @@ class Receipts {
   void publish(Writer& b) const;
 
  private:
+  static constexpr std::int32_t most_cells = 8;
   Rank root_, size_;
-  std::vector<Handle> read_[8];
+  std::array<std::vector<Handle>, most_cells> read_;
 };
 
 /// Fan-in of the trees: children of one rank, by level.

@@ -68,13 +68,13 @@ struct Shape {
 
 /// What an algorithm needs beside ranks and counts; selection and tests skip it elsewhere.
 struct Needs {
-  bool board = false;        ///< All ranks on one host, with cells.
-  bool hosts = false;        ///< Ranks on more than one host, of which some have several, with cells.
-  bool even_hosts = false;   ///< Equally many ranks on all hosts.
-  bool contiguous = false;   ///< The ranks of each host follow each other in the group.
-  bool in_order = false;     ///< The same, but for commutative reductions.
-  bool single_copy = false;  ///< Ranks may read and write each other's exposed memory.
-  bool commutative = false;  ///< Only for commutative reductions.
+  bool board = false;                      ///< All ranks on one host, with cells.
+  bool hosts = false;                      ///< Ranks on more than one host, of which some have several, with cells.
+  bool even_hosts = false;                 ///< Equally many ranks on all hosts.
+  bool contiguous = false;                 ///< The ranks of each host follow each other in the group.
+  bool contiguous_or_commutative = false;  ///< That, unless the reduction commutes.
+  bool single_copy = false;                ///< Ranks may read and write each other's exposed memory.
+  bool commutative = false;                ///< Only for commutative reductions.
   bool power_of_two = false;
   bool fits_small = false;  ///< The agreed count fits a small cell.
   /// No need, but a promise: every result is combined at one place from the ranks' own contributions, one after the

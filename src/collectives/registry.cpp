@@ -72,7 +72,7 @@ bool fits(const Needs& needs, const Shape& shape) {
   const Hosts hosts(shape);
   if (hosts.count() == 1 || hosts.count() == shape.size) return false;
   if (needs.even_hosts && !hosts.even()) return false;
-  return !(needs.contiguous || (needs.in_order && !shape.commutative)) || hosts.contiguous();
+  return !(needs.contiguous || (needs.contiguous_or_commutative && !shape.commutative)) || hosts.contiguous();
 }
 
 }  // namespace

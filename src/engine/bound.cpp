@@ -106,8 +106,6 @@ std::int32_t own_cell(const plan::Step& step) {
   return step.target.buffer == plan::Buffer::shared ? step.target.cell : -1;
 }
 
-bool receives(const plan::Step& step) { return step.verb == Verb::recv || step.verb == Verb::recv_reduce; }
-
 }  // namespace
 
 Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> near, Layouts laid_out,
@@ -170,11 +168,11 @@ void Bound::link_steps() {
   std::vector<Index> next(first_successor.begin(), first_successor.end() - 1);
   for (const bool receiving : {true, false})
     for (Index i = 0; i < steps; ++i)
-      if (receives(plan.steps[i]) == receiving)
+      if (receives(plan.steps[i].verb) == receiving)
         for (const Index before : plan.after(plan.steps[i])) successors[next[before]++] = i;
   for (const bool receiving : {false, true})
     for (Index i = steps; i-- > 0;)
-      if (missing[i] == 0 && receives(plan.steps[i]) == receiving) starts.push_back(i);
+      if (missing[i] == 0 && receives(plan.steps[i].verb) == receiving) starts.push_back(i);
 }
 
 Bound::Areas Bound::find_areas(const Rows& rows) const {
@@ -225,8 +223,7 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
   ready.bytes = static_cast<std::size_t>(ready.count) * element;
   ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed &&
                   step.target.buffer != plan::Buffer::exposed && !layouts.reach(step.source.buffer, step.target.buffer);
-  if (step.verb == Verb::send || step.verb == Verb::recv || step.verb == Verb::recv_reduce)
-    ready.transfer = transfers++;
+  if (step.verb == Verb::send || plan::receives(step.verb)) ready.transfer = transfers++;
   if (step.verb == Verb::recv_reduce) {
     ready.landing = scratch_bytes = (scratch_bytes + 63) / 64 * 64;
     scratch_bytes += ready.bytes;

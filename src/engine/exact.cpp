@@ -81,7 +81,7 @@ void Exact::find_turns(const std::vector<Instruction>& instructions, std::size_t
     const Instruction& step = instructions[i];
     const Place& to = step.target;
     const Target target{to.buffer, to.cell, to.owner, to.offset, step.bytes};
-    if (step.verb == Verb::reduce || step.verb == Verb::recv_reduce)
+    if (plan::reduces(step.verb))
       open[target].push_back(i);
     else if (to.buffer != plan::Buffer::none)
       close(open[target]);

@@ -17,8 +17,6 @@ using plan::Verb;
 /// A step that moves less takes hardly longer than it takes to note it; what is no wait is not noted below.
 constexpr std::size_t worth_noting = 16 << 10;
 
-bool moves(Verb verb) { return verb == Verb::copy || verb == Verb::reduce; }
-
 }  // namespace
 
 std::unique_ptr<trace::Track> Channel::make_track(trace::Recorder& recorder) const {

@@ -107,8 +107,9 @@ void Segment::declare_dead(Rank world_rank) {
 void Segment::died(Rank world_rank) {
   raise_alarm();
   // Nobody need ring the dead. (Of more than 1024 processes several share a bit, which then stays.)
-  if (size_ <= sleeper_bits)
-    header_->sleepers[world_rank / 64].fetch_and(~(std::uint64_t{1} << (world_rank % 64)), std::memory_order_relaxed);
+  if (size_ <= process_bits)
+    header_->sleepers[process_word(world_rank)].fetch_and(~(std::uint64_t{1} << (world_rank % 64)),
+                                                          std::memory_order_relaxed);
   process(world_rank).bell.asleep.store(0, std::memory_order_relaxed);
 }
 

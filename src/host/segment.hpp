@@ -71,9 +71,14 @@ struct alignas(line) Process {
   Waits waits;  ///< What it waits for, once that has become slow.
 };
 
-/// Who has something for a receiver: bit per sender (mod 1024), so that it need not look at all its rings.
+/// A set of processes has a bit for each; in larger segments several share one.
+inline constexpr std::int32_t process_bits = 1024;
+inline constexpr std::size_t process_words = process_bits / 64;
+constexpr std::size_t process_word(Rank rank) { return static_cast<std::size_t>(rank) / 64 % process_words; }
+
+/// Who has something for a receiver, so that it need not look at all its rings.
 struct alignas(line) Incoming {
-  std::atomic<std::uint64_t> senders[16];
+  std::atomic<std::uint64_t> senders[process_words];
 };
 
 /// The pair area at Header::pairs: Incoming[size], then, page-aligned, size*size blocks of pair_bytes, receiver-major
@@ -85,9 +90,6 @@ constexpr Offset pair_offset(int size, Rank receiver, Rank sender) {
          (static_cast<Offset>(receiver) * static_cast<Offset>(size) + static_cast<Offset>(sender)) * pair_bytes;
 }
 constexpr std::size_t pair_area_bytes(int size) { return pair_offset(size, size, 0); }
-
-/// Bits of Header::sleepers; process r has bit r mod this.
-inline constexpr std::int32_t sleeper_bits = 1024;
 
 inline constexpr std::size_t cores_told_apart = 256;
 
@@ -113,8 +115,8 @@ struct alignas(line) Header {
   struct alignas(line) Used {
     std::atomic<std::uint64_t> nanoseconds;
   } used[cores_told_apart];  ///< By core: what this job's ranks had of it between their waits.
-  alignas(line) std::atomic<std::uint64_t> sleepers[16];    ///< Bit per process (mod 1024): it may be asleep.
-  alignas(line) std::atomic<Offset> heap_next;              ///< Bump pointer.
+  alignas(line) std::atomic<std::uint64_t> sleepers[process_words];  ///< It may be asleep.
+  alignas(line) std::atomic<Offset> heap_next;                       ///< Bump pointer.
   alignas(line) std::atomic<std::uint64_t> free_lists[48];  ///< Per power of two: tag << 36 | page number, a stack.
 };
 

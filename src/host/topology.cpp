@@ -14,24 +14,10 @@
 #include <thread>
 #include <utility>
 
-#include "base/descriptor.hpp"
+#include "base/proc.hpp"
 
 namespace tutti::host {
 namespace {
-
-std::optional<std::string> read_file(const std::string& path) {
-  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  if (!file) return std::nullopt;
-  std::string text;
-  char buffer[4096];
-  for (;;) {
-    const ssize_t n = read(file.get(), buffer, sizeof buffer);
-    if (n < 0 && errno == EINTR) continue;
-    if (n <= 0) break;
-    text.append(buffer, static_cast<std::size_t>(n));
-  }
-  return text;
-}
 
 /// "0-2,5" -> 0 1 2 5. What is not a list of CPUs gives an empty one.
 std::vector<int> parse_list(const std::string& text) {
@@ -79,7 +65,8 @@ bool names(std::string_view controllers, std::string_view wanted) {
 /// All places that may hold the limits of `controller`: lines of /proc/self/cgroup are "number:controllers:path".
 std::vector<Place> places(const std::string& root, const std::string& controller) {
   std::vector<Place> result;
-  const std::string text = read_file(root + "/proc/self/cgroup").value_or("0::/\n");
+  std::string text = base::read_text(root + "/proc/self/cgroup");
+  if (text.empty()) text = "0::/\n";
   for (std::size_t begin = 0; begin < text.size();) {
     const std::size_t end = std::min(text.find('\n', begin), text.size());
     const std::string_view row = std::string_view(text).substr(begin, end - begin);
@@ -105,11 +92,10 @@ std::vector<Place> places(const std::string& root, const std::string& controller
 std::vector<int> cpuset(const std::string& root) {
   for (const Place& place : places(root, "cpuset")) {
     const auto found = place.upwards(root, [](const std::string& directory) -> std::optional<std::vector<int>> {
-      for (const char* name : {"/cpuset.cpus.effective", "/cpuset.effective_cpus", "/cpuset.cpus"})
-        if (const auto text = read_file(directory + name)) {
-          std::vector<int> list = parse_list(*text);
-          if (!list.empty()) return list;
-        }
+      for (const char* name : {"/cpuset.cpus.effective", "/cpuset.effective_cpus", "/cpuset.cpus"}) {
+        std::vector<int> list = parse_list(base::read_text(directory + name));
+        if (!list.empty()) return list;
+      }
       return std::nullopt;
     });
     if (!found.empty()) return found.front();
@@ -125,14 +111,10 @@ std::optional<double> ratio(const std::string& quota, const std::string& period)
 }
 
 std::optional<double> quota_of(const std::string& directory) {
-  if (const auto text = read_file(directory + "/cpu.max")) {
-    const std::size_t space = text->find(' ');
-    if (space != std::string::npos) return ratio(text->substr(0, space), text->substr(space + 1));
-  }
-  const auto quota = read_file(directory + "/cpu.cfs_quota_us");
-  const auto period = read_file(directory + "/cpu.cfs_period_us");
-  if (quota && period) return ratio(*quota, *period);
-  return std::nullopt;
+  const std::string text = base::read_text(directory + "/cpu.max");
+  const std::size_t space = text.find(' ');
+  if (space != std::string::npos) return ratio(text.substr(0, space), text.substr(space + 1));
+  return ratio(base::read_text(directory + "/cpu.cfs_quota_us"), base::read_text(directory + "/cpu.cfs_period_us"));
 }
 
 /// The smallest of all limits on the way up: each of them holds.

@@ -228,7 +228,7 @@ void Waiting::announce(Rank awaited) {
     bell.awaited.store(threads_ == 1 ? awaited : -1, std::memory_order_relaxed);
     bell.asleep.store(static_cast<std::uint32_t>(threads_), std::memory_order_relaxed);
     only_.store(threads_ == 1 ? std::this_thread::get_id() : std::thread::id(), std::memory_order_relaxed);
-    header_.sleepers[rank_ % sleeper_bits / 64].fetch_or(std::uint64_t{1} << (rank_ % 64), std::memory_order_relaxed);
+    header_.sleepers[process_word(rank_)].fetch_or(std::uint64_t{1} << (rank_ % 64), std::memory_order_relaxed);
   }
   sleeper_fence();  // S2: pairs with P2 in ring and in Segment::raise_alarm.
 }
@@ -259,8 +259,8 @@ void Waiting::retract(bool at_door) {
     if (threads_ > 0) wake(bell);                      // another thread goes there
   }
   // Of more than 1024 processes several share a bit: it then stays, and `asleep` alone tells.
-  if (threads_ == 0 && segment_.size() <= sleeper_bits)
-    header_.sleepers[rank_ / 64].fetch_and(~(std::uint64_t{1} << (rank_ % 64)), std::memory_order_relaxed);
+  if (threads_ == 0 && segment_.size() <= process_bits)
+    header_.sleepers[process_word(rank_)].fetch_and(~(std::uint64_t{1} << (rank_ % 64)), std::memory_order_relaxed);
 }
 
 void Waiting::wake(std::uint64_t asleep, Rank first) {

@@ -147,7 +147,8 @@ class Waiting {
     publisher_fence();  // P2: pairs with the fence in announce.
     for (int i = 0; i < words; ++i)
       if (members[i] != 0) {
-        const std::uint64_t asleep = members[i] & header_.sleepers[i % 16].load(std::memory_order_relaxed);
+        const std::uint64_t asleep =
+            members[i] & header_.sleepers[static_cast<std::size_t>(i) % process_words].load(std::memory_order_relaxed);
         if (asleep != 0) wake(asleep, i * 64);
       }
   }

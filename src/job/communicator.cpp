@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "job/assembly.hpp"
 #include "job/machine.hpp"
@@ -137,8 +138,7 @@ std::vector<Rank> numbered(const std::vector<std::int64_t>& names) {
 }
 
 Hosts find_hosts(Communicator& ranks, const JobNews& news) {
-  const char* word = std::getenv("TUTTI_HOST");
-  const std::unique_ptr<Communicator> here = ranks.neighbors(word == nullptr ? "" : word);
+  const std::unique_ptr<Communicator> here = ranks.neighbors(base::variable("TUTTI_HOST"));
   expect(all_agree(ranks, here != nullptr), "split by hosts");
   Hosts found;
   found.place = here->rank();

@@ -4,6 +4,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "tune/table.hpp"
 #include "tutti/error.hpp"
@@ -11,13 +12,8 @@
 namespace tutti::job {
 namespace {
 
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 ProgressThread progress_from_environment() {
-  const std::string text = variable("TUTTI_PROGRESS_THREAD");
+  const std::string text = base::variable("TUTTI_PROGRESS_THREAD");
   if (text.empty() || text == "off") return ProgressThread::off;
   if (text == "auto") return ProgressThread::automatic;
   if (text == "on") return ProgressThread::on;
@@ -27,7 +23,7 @@ ProgressThread progress_from_environment() {
 }  // namespace
 
 engine::Caches caches_from_environment() {
-  const std::string text = variable("TUTTI_CACHES");
+  const std::string text = base::variable("TUTTI_CACHES");
   if (text.empty()) return engine::Caches::measured;
   if (text == "shared") return engine::Caches::shared;
   if (text == "apart") return engine::Caches::apart;
@@ -35,7 +31,7 @@ engine::Caches caches_from_environment() {
 }
 
 std::uint64_t timeout_from_environment() {
-  const std::string text = variable("TUTTI_TIMEOUT");
+  const std::string text = base::variable("TUTTI_TIMEOUT");
   if (text.empty()) return 0;
   char* end = nullptr;
   const double seconds = std::strtod(text.c_str(), &end);
@@ -45,7 +41,7 @@ std::uint64_t timeout_from_environment() {
 }
 
 std::string algorithms_from_environment() {
-  std::string text = variable("TUTTI_ALGORITHMS");
+  std::string text = base::variable("TUTTI_ALGORITHMS");
   tune::lines_of(text);
   return text;
 }

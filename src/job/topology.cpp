@@ -108,8 +108,8 @@ Graph::Graph(Group group) : Group(std::move(group)) { topology_of(*this); }
 
 std::vector<Rank> Graph::sources() const { return ends(topology_of(*this).neighbors.sources); }
 std::vector<Rank> Graph::destinations() const { return ends(topology_of(*this).neighbors.destinations); }
-Count Graph::degree_in() const { return static_cast<Count>(topology_of(*this).neighbors.sources.size()); }
-Count Graph::degree_out() const { return static_cast<Count>(topology_of(*this).neighbors.destinations.size()); }
+Count Graph::indegree() const { return static_cast<Count>(topology_of(*this).neighbors.sources.size()); }
+Count Graph::outdegree() const { return static_cast<Count>(topology_of(*this).neighbors.destinations.size()); }
 
 Graph Graph::dup() const { return Graph(Group::dup()); }
 

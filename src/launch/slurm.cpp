@@ -5,6 +5,7 @@
 #include <cstdlib>
 #include <string>
 
+#include "base/environment.hpp"
 #include "launch/message.hpp"
 
 namespace tutti::launch {
@@ -20,21 +21,16 @@ constexpr char slurm_advice[] =
 /// Above those that Linux gives to whoever asks for any.
 constexpr std::uint32_t first_port = 61440, ports = 4096;
 
-std::string setting(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
-
 int number(const char* name) {
   const int value = number_in(name).value_or(-1);
   if (value < 0)
-    throw Error(Cause::usage,
-                std::string("this is a task of Slurm's, but ") + name + " is \"" + setting(name) + "\"" + slurm_advice);
+    throw Error(Cause::usage, std::string("this is a task of Slurm's, but ") + name + " is \"" + base::variable(name) +
+                                  "\"" + slurm_advice);
   return value;
 }
 
 HostAndPort store_of(std::uint32_t job, std::uint32_t step) {
-  const std::string list = setting(hosts_variable), host = first_host(list);
+  const std::string list = base::variable(hosts_variable), host = first_host(list);
   if (host.empty())
     throw Error(Cause::usage, std::string("this is a task of Slurm's, but ") + hosts_variable + " is \"" + list + "\"" +
                                   slurm_advice);
@@ -71,14 +67,14 @@ std::optional<SlurmTask> find_slurm_task() {
   if (std::getenv(step_variable) == nullptr) return std::nullopt;
   const int size = number(tasks_variable), rank = number(task_variable);
   if (size == 1) return std::nullopt;
-  if (!setting(parts_variable).empty())
+  if (!base::variable(parts_variable).empty())
     throw Error(Cause::usage,
                 std::string("Slurm's variables do not say where task 0 of a heterogeneous job is") + slurm_advice);
   if (rank >= size || size > most_ranks)
     throw Error(Cause::usage, "this is task " + std::to_string(rank) + " of " + std::to_string(size) +
                                   " of Slurm's; Tutti takes up to " + std::to_string(most_ranks) + " ranks" +
                                   slurm_advice);
-  if (setting(order_variable).starts_with("arbitrary"))
+  if (base::variable(order_variable).starts_with("arbitrary"))
     throw Error(Cause::usage,
                 std::string("Slurm's variables do not say where task 0 is when tasks are dealt to hosts in "
                             "an arbitrary order") +

@@ -20,7 +20,7 @@
 #include <set>
 #include <string_view>
 
-#include "base/descriptor.hpp"
+#include "base/proc.hpp"
 #include "launch/environment.hpp"
 #include "launch/system.hpp"
 
@@ -30,18 +30,6 @@ namespace {
 
 constexpr std::size_t longest_read = std::size_t{4} << 20;
 
-std::string read_file(const std::string& path) {
-  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC));
-  std::string content;
-  char buffer[16384];
-  while (file && content.size() < longest_read) {
-    const ssize_t size = read(file.get(), buffer, sizeof buffer);
-    if (size <= 0) break;
-    content.append(buffer, static_cast<std::size_t>(size));
-  }
-  return content;
-}
-
 struct Stat {
   char state = 'Z';
   pid_t group = 0;
@@ -49,7 +37,7 @@ struct Stat {
 
 /// "pid (name) state parent group ...", where the name may hold anything.
 Stat read_stat(const std::string& folder) {
-  const std::string text = read_file(folder + "/stat");
+  const std::string text = base::read_text(folder + "/stat");
   const std::size_t name_end = text.rfind(')');
   if (name_end == std::string::npos || name_end + 2 >= text.size()) return {};
   const std::size_t parent = text.find(' ', name_end + 2), group = text.find(' ', parent + 1);
@@ -60,7 +48,7 @@ Stat read_stat(const std::string& folder) {
 }
 
 bool is_dumping(const std::string& folder) {
-  return read_file(folder + "/status").find("\nCoreDumping:\t1") != std::string::npos;
+  return base::read_text(folder + "/status").find("\nCoreDumping:\t1") != std::string::npos;
 }
 
 std::optional<pid_t> to_pid(std::string_view name) {
@@ -124,7 +112,7 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
     const Stat stat = read_stat(folder);
     if (stat.state == 'Z' || stat.state == 'X') continue;
     if (std::ranges::find(groups, stat.group) != groups.end() ||
-        read_file(folder + "/environ").find(entry) != std::string::npos)
+        base::read_text(folder + "/environ", longest_read).find(entry) != std::string::npos)
       found.push_back({*pid, stat.group, is_dumping(folder)});
   }
   return found;

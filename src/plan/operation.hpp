@@ -35,9 +35,6 @@ inline Count cell_capacity(const Plan& plan, const Board& board) {
   return plan.ring == Ring::small ? board.small_cell : board.large_cell;
 }
 
-inline bool receives(Verb verb) { return verb == Verb::recv || verb == Verb::recv_reduce; }
-inline bool reduces(Verb verb) { return verb == Verb::reduce || verb == Verb::recv_reduce; }
-
 class Operation {
  public:
   struct Release {

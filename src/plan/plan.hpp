@@ -42,6 +42,11 @@ struct Slice {
 ///   release      I have finished reading all cells up to and including `cell`, of every rank of my host
 enum class Verb : std::uint8_t { send, recv, recv_reduce, reduce, copy, publish, await, release };
 
+constexpr bool receives(Verb verb) { return verb == Verb::recv || verb == Verb::recv_reduce; }
+constexpr bool reduces(Verb verb) { return verb == Verb::reduce || verb == Verb::recv_reduce; }
+/// Moves data in memory, and waits for nobody.
+constexpr bool moves(Verb verb) { return verb == Verb::copy || verb == Verb::reduce; }
+
 /// Where the incoming operand of a reduction stands: left: target = source op target (source is of lower ranks);
 /// right: target = target op source. It matters to non-commutative operations alone.
 enum class Side : std::uint8_t { left, right };

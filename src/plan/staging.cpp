@@ -73,9 +73,8 @@ class Stager {
   /// Slices that overlap make one range; ranges that only copies and reductions touch are left alone.
   void find_ranges() {
     for (const Step& step : from_.steps) {
-      const bool reduces = step.verb == Verb::reduce || step.verb == Verb::recv_reduce;
       if (!step.open) add_range(step.source, sends(step), true);
-      add_range(written(step), arrives(step), reduces);
+      add_range(written(step), arrives(step), reduces(step.verb));
     }
     std::ranges::sort(ranges_, [](const Range& a, const Range& b) {
       return std::pair(a.buffer, a.begin) < std::pair(b.buffer, b.begin);

@@ -225,7 +225,7 @@ class Parser {
     if (!verb) line.refuse("a verb is send, recv, recv_reduce, reduce, copy, publish, await or release");
     step.verb = static_cast<Verb>(*verb);
     operands(line, step);
-    if ((step.verb == Verb::reduce || step.verb == Verb::recv_reduce) && line.take("right")) step.side = Side::right;
+    if (reduces(step.verb) && line.take("right")) step.side = Side::right;
     edges(line, step);
     finish(line);
     if (!labels_.emplace(label, static_cast<Index>(plan_.steps.size())).second)

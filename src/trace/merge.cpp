@@ -173,7 +173,7 @@ using Messages = std::map<MessageKey, Ends>;
 void collect(Messages& messages, const Slice& slice, const End& end) {
   const Event& event = *slice.event;
   const auto verb = static_cast<plan::Verb>(event.kind);
-  const bool sends = verb == plan::Verb::send, receives = verb == plan::Verb::recv || verb == plan::Verb::recv_reduce;
+  const bool sends = verb == plan::Verb::send, receives = plan::receives(verb);
   if ((event.what != What::step && event.what != What::message) || (!sends && !receives)) return;
   const std::uint64_t sequence = event.what == What::step ? event.sequence + 1 : 0;
   const Rank from = sends ? slice.rank : event.peer, to = sends ? event.peer : slice.rank;

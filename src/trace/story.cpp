@@ -76,10 +76,7 @@ std::int64_t covered(std::vector<Interval> intervals) {
   return sum;
 }
 
-bool moves(const Event& step) {
-  const auto verb = static_cast<plan::Verb>(step.kind);
-  return verb == plan::Verb::copy || verb == plan::Verb::reduce;
-}
+bool moves(const Event& step) { return plan::moves(static_cast<plan::Verb>(step.kind)); }
 
 /// What calls waited for is what their steps did, without moving anything at the same time.
 void add_waiting(std::vector<Slice>& slices) {

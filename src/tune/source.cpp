@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/descriptor.hpp"
+#include "base/environment.hpp"
 #include "tune/table.hpp"
 #include "tutti/error.hpp"
 
@@ -23,11 +24,6 @@ namespace {
 constexpr std::string_view first_line = "# tutti table 1\n", machine_line = "# machine: ", last_line = "# end\n";
 /// A file that is longer is no table; lines that are longer do not fit into what rank 0 tells the others.
 constexpr std::size_t longest_file = 256 << 10, longest_lines = 48 << 10;
-
-std::string variable(const char* name) {
-  const char* value = std::getenv(name);
-  return value == nullptr ? "" : value;
-}
 
 /// What reading a file gave: its text, or why there is none.
 struct Read {
@@ -159,9 +155,9 @@ std::string processor(const std::string& root) {
 }
 
 std::string table_path(const Machine& machine) {
-  std::string folder = variable("XDG_CACHE_HOME");
+  std::string folder = base::variable("XDG_CACHE_HOME");
   if (!folder.starts_with('/')) {
-    const std::string home = variable("HOME");
+    const std::string home = base::variable("HOME");
     if (!home.starts_with('/')) return {};
     folder = home + "/.cache";
   }
@@ -174,7 +170,7 @@ std::string file_text(const Machine& machine, std::string_view remarks, std::str
 }
 
 Source find_table(const Machine& machine) {
-  const std::string wanted = variable("TUTTI_TABLE");
+  const std::string wanted = base::variable("TUTTI_TABLE");
   if (wanted == "standard") return standard(machine, "TUTTI_TABLE says so");
   if (!wanted.empty()) {
     const Read file = read_file(wanted, longest_file);

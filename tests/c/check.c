@@ -39,3 +39,18 @@ void release(int64_t* buffer, int64_t n) {
 }
 
 int64_t value(int32_t r, int64_t i) { return (int64_t)(r + 1) * 100000 + i; }
+
+void fill(int64_t* buffer, int32_t r, int64_t first, int64_t n) {
+  int64_t i;
+  for (i = 0; i < n; ++i) buffer[i] = value(r, first + i);
+}
+
+void expect(const int64_t* buffer, int32_t r, int64_t first, int64_t n) {
+  int64_t i;
+  for (i = 0; i < n; ++i) CHECK(buffer[i] == value(r, first + i));
+}
+
+void expect_poison(const int64_t* buffer, int64_t n) {
+  int64_t i;
+  for (i = 0; i < n; ++i) CHECK(buffer[i] == POISON);
+}

@@ -21,6 +21,10 @@ void release(int64_t* buffer, int64_t n);
 
 /* Element i of rank r: different for all. */
 int64_t value(int32_t r, int64_t i);
+/* n elements of rank r from its `first` on. */
+void fill(int64_t* buffer, int32_t r, int64_t first, int64_t n);
+void expect(const int64_t* buffer, int32_t r, int64_t first, int64_t n);
+void expect_poison(const int64_t* buffer, int64_t n);
 
 /* The parts. */
 void check_collectives(tutti_group group);

@@ -11,21 +11,6 @@ static void finish(tutti_request* request) {
   CHECK(request->operation == NULL);
 }
 
-static void fill(int64_t* buffer, int32_t r, int64_t first, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) buffer[i] = value(r, first + i);
-}
-
-static void expect(const int64_t* buffer, int32_t r, int64_t first, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) CHECK(buffer[i] == value(r, first + i));
-}
-
-static void expect_poison(const int64_t* buffer, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) CHECK(buffer[i] == POISON);
-}
-
 static void check_bcast(tutti_group group, int64_t n, int32_t root, int split_phase) {
   int64_t* buffer = fresh(n);
   tutti_request request;

@@ -33,21 +33,6 @@ static void free_layout(layout* gone) {
 /* Without gaps, the offsets need not be given. */
 static const int64_t* offsets_of(const layout* blocks, int gaps) { return gaps ? blocks->offsets : NULL; }
 
-static void fill(int64_t* buffer, int32_t r, int64_t first, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) buffer[i] = value(r, first + i);
-}
-
-static void expect_poison(const int64_t* buffer, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) CHECK(buffer[i] == POISON);
-}
-
-static void expect(const int64_t* buffer, int32_t r, int64_t first, int64_t n) {
-  int64_t i;
-  for (i = 0; i < n; ++i) CHECK(buffer[i] == value(r, first + i));
-}
-
 static void expect_gathered(const int64_t* out, const layout* blocks, int32_t size, int gaps) {
   int32_t r;
   for (r = 0; r < size; ++r) {

@@ -58,9 +58,9 @@ TEST(Hosts, DecideWhatApplies) {
   EXPECT_FALSE(with({.hosts = true, .even_hosts = true}, uneven));
   EXPECT_TRUE(with({.hosts = true, .contiguous = true}, uneven));
   EXPECT_FALSE(with({.hosts = true, .contiguous = true}, around));
-  EXPECT_TRUE(with({.hosts = true, .in_order = true}, around));
-  EXPECT_FALSE(with({.hosts = true, .in_order = true}, around, false));
-  EXPECT_TRUE(with({.hosts = true, .in_order = true}, blocks, false));
+  EXPECT_TRUE(with({.hosts = true, .contiguous_or_commutative = true}, around));
+  EXPECT_FALSE(with({.hosts = true, .contiguous_or_commutative = true}, around, false));
+  EXPECT_TRUE(with({.hosts = true, .contiguous_or_commutative = true}, blocks, false));
 }
 
 TEST(Hosts, AreNumberedByTheirLowestRankHoweverTheyAreDealt) {

@@ -108,7 +108,8 @@ inline std::vector<plan::Plan> build(const Algorithm& algorithm, const Problem& 
 /// Gives a problem of an algorithm for several hosts one of some ways to place the ranks.
 inline Problem placed(const Algorithm& algorithm, Problem problem, int number) {
   if (!algorithm.needs.hosts) return problem;
-  const bool in_order = algorithm.needs.contiguous || (algorithm.needs.in_order && !problem.commutative);
+  const bool in_order =
+      algorithm.needs.contiguous || (algorithm.needs.contiguous_or_commutative && !problem.commutative);
   const Rank most = std::clamp<Rank>(static_cast<Rank>(2 + number / deals % 5), 1, problem.size);
   const Deal how = algorithm.needs.even_hosts && number % 3 > 0 ? Deal::blocks : static_cast<Deal>(number % deals);
   problem.hosts = deal(problem.size, most, how);

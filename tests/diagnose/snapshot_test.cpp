@@ -8,7 +8,6 @@
 #include <cstring>
 #include <memory>
 
-#include "base/json.hpp"
 #include "diagnose/snapshot.hpp"
 #include "tutti/error.hpp"
 
@@ -234,13 +233,6 @@ TEST(Segments, RefusesWhatIsNone) {
   EXPECT_THROW(job_of(ends[0]), Error);
   close(ends[0]);
   close(ends[1]);
-}
-
-TEST(Json, QuotesWhatMustBe) {
-  namespace json = base::json;
-  EXPECT_EQ(json::quote("a \"b\" \\ \n\x01"), "\"a \\\"b\\\" \\\\ \\u000a\\u0001\"");
-  EXPECT_EQ(json::Object().add("a", 1).add("b", true).maybe("c", false, 5).raw("d", "[]").text(),
-            R"({"a": 1, "b": true, "c": null, "d": []})");
 }
 
 }  // namespace

@@ -106,7 +106,7 @@ def test_options_are_there(tmp_path):
 
 
 def test_variables_are_read_and_documented():
-    sources = [*ROOT.glob("src/**/*.[ch]pp"), *ROOT.glob("tools/**/*.cpp")]
+    sources = [path for room in ("src", "tools", "bindings") for path in ROOT.glob(f"{room}/**/*.[ch]pp")]
     read = set(re.findall(r'"(TUTTI_[A-Z_]+)"', "".join(source.read_text() for source in sources)))
     documented = set(re.findall(r"`(TUTTI_[A-Z_]+)", (ROOT / "docs/running.md").read_text()))
     assert documented == read

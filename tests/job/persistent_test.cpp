@@ -17,6 +17,19 @@ namespace {
 
 constexpr Rank ranks = 3;
 
+/// Whether such a reduction may be given to a call that returns before it is done.
+template <class Reduce>
+concept Starts = requires(const tutti::Group& group, std::vector<double>& values, Reduce&& op) {
+  group.iallreduce(values, values, std::forward<Reduce>(op));
+  group.allreduce_init(values, values, std::forward<Reduce>(op));
+};
+
+constexpr double factor = 2;
+using WithState = decltype(tutti::op([by = factor](double a, double b) { return by * (a + b); }));
+using WithoutState = decltype(tutti::op([](double a, double b) { return a + b; }));
+static_assert(Starts<const tutti::BuiltIn&> && Starts<tutti::BuiltIn> && Starts<WithoutState> && Starts<WithState&>);
+static_assert(!Starts<WithState>, "it would be gone when it is needed");
+
 TEST(PersistentTest, EachStartSendsWhatTheBufferHoldsThen) {
   job::run_inproc(ranks, {}, [](const Group& world) {
     for (const std::size_t length : {std::size_t{0}, std::size_t{1}, std::size_t{3000}, std::size_t{100'000}}) {

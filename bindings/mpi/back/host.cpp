@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "awaited.hpp"
+#include "base/environment.hpp"
 #include "base/log.hpp"
 #include "carrier.hpp"
 #include "inside.hpp"
@@ -213,9 +214,13 @@ static void agree_on_policy() {
     std::array<char, 1024> words{};
     bool report = false;
   } wanted;
-  if (const char* given = std::getenv("TUTTI_MPI")) std::strncpy(wanted.words.data(), given, wanted.words.size() - 1);
-  const char* asked = std::getenv("TUTTI_MPI_REPORT");
-  wanted.report = asked != nullptr && *asked != '\0' && std::string_view(asked) != "0";
+  std::string words = base::variable("TUTTI_MPI");
+  const std::string asked = base::variable("TUTTI_MPI_REPORT");
+  const std::size_t longest = wanted.words.size() - 1;
+  if (words.size() > longest)
+    words.replace(longest - 3, std::string::npos, "...");  // which means nothing, and is refused
+  words.copy(wanted.words.data(), longest);
+  wanted.report = !asked.empty() && asked != "0";
   real.Bcast(&wanted, sizeof wanted, MPI_BYTE, 0, MPI_COMM_WORLD);
   report::wanted = wanted.report;
   try {
@@ -234,8 +239,7 @@ void Host::start() {
   awaited::begin();
   auto made = std::unique_ptr<Host>(new Host);
   // Ranks of one host are those that may share memory, and that have the same TUTTI_HOST.
-  const char* word = std::getenv("TUTTI_HOST");
-  made->here_ = Ranks(MPI_COMM_WORLD).host_of(word == nullptr ? "" : word);
+  made->here_ = Ranks(MPI_COMM_WORLD).host_of(base::variable("TUTTI_HOST"));
   if (made->here_ == nullptr) return;
   Ranks job(MPI_COMM_WORLD);
   made->job_size_ = job.size();

@@ -33,13 +33,9 @@ Policy::Policy(std::string_view words) {
       choices_.fill(choice(word, word));
       continue;
     }
-    bool known = false;
-    for (int kind = 0; kind < kinds; ++kind) {
-      if (name_of(static_cast<Kind>(kind)) != word.substr(0, colon)) continue;
-      choices_[static_cast<std::size_t>(kind)] = choice(word.substr(colon + 1), word);
-      known = true;
-    }
-    if (!known) refuse(word);
+    const auto kind = kind_named(word.substr(0, colon));
+    if (!kind) refuse(word);
+    choices_[static_cast<std::size_t>(*kind)] = choice(word.substr(colon + 1), word);
   }
 }
 

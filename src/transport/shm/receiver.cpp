@@ -86,12 +86,13 @@ bool Receiver::progress() {
 
 bool Receiver::look_at_rings() {
   bool moved = false;
-  const int words = (std::min(segment_.size(), 1024) + 63) / 64;
+  const int words = (std::min(segment_.size(), host::process_bits) + 63) / 64;
   for (int word = 0; word < words; ++word) {
     auto& senders = incoming_.senders[word];
     if (senders.load(std::memory_order_relaxed) == 0) continue;
     for (std::uint64_t bits = senders.exchange(0, std::memory_order_acq_rel); bits != 0; bits &= bits - 1)
-      for (Peer peer = word * 64 + std::countr_zero(bits); peer < segment_.size(); peer += 1024) moved |= drain(peer);
+      for (Peer peer = word * 64 + std::countr_zero(bits); peer < segment_.size(); peer += host::process_bits)
+        moved |= drain(peer);
   }
   return moved;
 }

@@ -23,7 +23,7 @@ Sender::Line& Sender::line(Peer peer) {
     line.ring.emplace(*reinterpret_cast<Pair*>(segment_.at(offset, sizeof(Pair))));
     const host::Offset bitmap = segment_.header().pairs + static_cast<std::uint64_t>(peer) * sizeof(host::Incoming);
     auto* incoming = reinterpret_cast<host::Incoming*>(segment_.at(bitmap, sizeof(host::Incoming)));
-    line.incoming = &incoming->senders[self_ % 1024 / 64];
+    line.incoming = &incoming->senders[host::process_word(self_)];
     line.slots.resize(offers);
     for (std::uint32_t i = 0; i < offers; ++i) line.slots[i] = offers - 1 - i;
   }
