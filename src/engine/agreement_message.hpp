@@ -24,6 +24,8 @@ struct AgreementMessage {
   Agreement::Message message;
 };
 
+/// Bytes of one, of the largest group, and with notes of all its ranks.
+inline constexpr std::size_t longest_agreement_message = std::size_t{4} << 20;
 std::vector<std::byte> pack(const AgreementMessage& said);
 /// Nothing when these bytes are none. All its sets are of one size, that of the sender's group.
 std::optional<AgreementMessage> unpack(std::span<const std::byte> bytes);

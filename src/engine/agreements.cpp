@@ -157,7 +157,9 @@ bool Agreements::hear_all() {
     const std::lock_guard lock(engine_.transport_lock());
     transport::Transport& transport = engine_.transport();
     while (const auto arrival = transport.look(tag())) {
-      received_.push_back(letter(arrival->peer, std::vector<std::byte>(arrival->size)));
+      // Of a size that no message has it ends badly, and is dropped.
+      const std::size_t size = std::min<std::size_t>(arrival->size, longest_agreement_message);
+      received_.push_back(letter(arrival->peer, std::vector<std::byte>(size)));
       transport.recv(received_.back()->transfer);
     }
     for (auto one = received_.begin(); one != received_.end();) {

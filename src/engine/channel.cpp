@@ -16,6 +16,9 @@ namespace {
 
 /// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
 constexpr int brief = 100, brief_yields = 8;
+/// A rank that never waits long, for the others are always late, would not look at what they ask: so many operations
+/// later it does.
+constexpr int between_answers = 64;
 
 }  // namespace
 
@@ -59,7 +62,10 @@ Rank Channel::place_of(Rank member) const {
 }
 
 Channel::~Channel() {
-  if (engine_.forked()) return;  // the board and the locks are the parent's
+  if (engine_.forked()) {  // the board, the locks and the letters under way are the parent's
+    static_cast<void>(notices_.release());
+    return;
+  }
   engine_.remove(*this);
   if (!board_ || broken_) return;  // a broken board stays: a member that is gone never gives it back
   // Acquire-release: the last user sees everybody else's last use before it frees the memory.
@@ -106,6 +112,10 @@ Operation* Channel::begin(const Start& start, trace::Form form) {
   }
   operation->advance();
   record();
+  if (!bound.plain && notices_ != nullptr && ++begun_since_answer_ >= between_answers) {
+    begun_since_answer_ = 0;
+    answer_questions();
+  }
   return operation;
 }
 
@@ -203,14 +213,15 @@ Operation* Channel::run(Turn& turn, const Start& start) {
 }
 
 bool Channel::finish_soon(Operation& operation) {
-  if (!lock_.try_lock()) return false;
+  std::shared_ptr<Channel> keep;  // given up when the lock has been
+  std::shared_ptr<const Bound> keep_bound;
+  const std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return false;
   if (!operation.finished()) stay(operation);
   // Relaxed: this thread, or the one that had the lock before, has finished it and given up its references.
   const bool gone = first_ == &operation && last_ == &operation &&
                     operation.phase_.load(std::memory_order_relaxed) == Phase::done &&
                     operation.references_.load(std::memory_order_relaxed) == 2;
-  std::shared_ptr<Channel> keep;  // given up when the lock has been
-  std::shared_ptr<const Bound> keep_bound;
   if (gone) {
     keep = std::move(operation.keep_);
     keep_bound = std::move(operation.keep_bound_);
@@ -219,7 +230,6 @@ bool Channel::finish_soon(Operation& operation) {
   } else if (operation.finished()) {
     settle();  // others may have finished with it, and the program may never wait for them
   }
-  lock_.unlock();
   return gone;
 }
 
@@ -234,20 +244,20 @@ bool Channel::advance_operations() {
 }
 
 bool Channel::advance(Rank& awaited) {
-  if (!lock_.try_lock()) return false;
+  const std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return false;
   const bool moved = advance_operations();
   settle();
   const bool alone = first_ != nullptr && first_ == last_;
   awaited = alone ? first_->awaited() : -1;
-  lock_.unlock();
   return moved;
 }
 
 bool Channel::retire() {
-  if (!lock_.try_lock()) return false;
+  const std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return false;
   const bool none = first_ == nullptr;
   if (none) listed_ = false;
-  lock_.unlock();
   return none;
 }
 

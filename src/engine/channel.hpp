@@ -182,6 +182,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void check_records(Rank row);
   /// The same with ranks of other hosts, which have to be asked (comparison.cpp).
   void compare_calls();
+  /// Those of other ranks that have come.
+  void answer_questions();
   void answer(const Question& question);
   void mismatch(Rank row, std::uint64_t sequence);
   void called_otherwise(std::uint64_t sequence, Rank peer, const std::string& theirs);
@@ -259,6 +261,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::vector<std::unique_ptr<Operation>> operations_;
   std::vector<std::byte> fetched_;
   std::unique_ptr<Notices> notices_;  // of a group over several hosts
+  int begun_since_answer_ = 0;
   struct {
     std::uint64_t sequence = 0, at = 0, pause = 0;
   } next_question_;               // about which operation, and when

@@ -18,11 +18,17 @@ constexpr std::uint64_t first_pause = 100'000'000, longest_pause = 10'000'000'00
 
 }  // namespace
 
-void Channel::compare_calls() {
-  while (const auto question = notices_->asked()) {
+void Channel::answer_questions() {
+  while (!broken_) {
+    const auto question = notices_->asked();
+    if (!question) return;
     answer(*question);
-    if (broken_) return;
   }
+}
+
+void Channel::compare_calls() {
+  answer_questions();
+  if (broken_) return;
   const Operation* oldest = first_;
   while (oldest != nullptr && (oldest->user_lane() || oldest->finished())) oldest = oldest->next_;
   if (oldest == nullptr) return;

@@ -122,7 +122,7 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
   refuse_inside_reduction();
   SlowWait slow(*this, operations);
   host::Waiting::Round round(waiting_, companion_);
-  for (int moves = 0;;) {
+  for (unsigned moves = 0;;) {
     if (done()) return true;
     Rank awaited = -1;
     // What moves may be other people's traffic without end: now and then look at the clock and for deaths all the same.

@@ -49,10 +49,10 @@ void Channel::look_at_alarm() {
 }
 
 void Channel::inspect() {
-  if (!lock_.try_lock()) return;
+  const std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return;
   broken_ ? void(fail_operations()) : inspect_locked();
   settle();
-  lock_.unlock();
 }
 
 void Channel::inspect_locked() {
@@ -178,9 +178,10 @@ std::string Channel::describe(const Operation& operation) const {
 
 std::string Channel::waits_for(const Operation& operation) {
   std::vector<Rank> ranks;
-  lock_.lock();
-  operation.blockers(ranks);
-  lock_.unlock();
+  {
+    const std::lock_guard guard(lock_);
+    operation.blockers(ranks);
+  }
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   if (ranks.empty()) return "waits for nobody";
@@ -270,21 +271,19 @@ void Channel::peer_lost(Rank peer, const char* how, const Notice& found) {
 }
 
 void Channel::declare_lost(Rank member) {
-  lock_.lock();
+  const std::lock_guard guard(lock_);
   if (!broken_) peer_lost(member, "is gone");
   settle();
-  lock_.unlock();
 }
 
 void Channel::leave_out(const Error& why) {
-  lock_.lock();
+  const std::lock_guard guard(lock_);
   if (!broken_) break_with(std::make_shared<const Error>(why), rank(), next_sequence_);
   settle();
-  lock_.unlock();
 }
 
 void Channel::give_up(const Operation& operation) {
-  lock_.lock();
+  const std::lock_guard guard(lock_);
   if (!broken_ && !operation.finished())
     break_with(std::make_shared<const Error>(
                    Cause::broken,
@@ -294,16 +293,14 @@ void Channel::give_up(const Operation& operation) {
                    rank()),
                rank(), operation.sequence());
   settle();
-  lock_.unlock();
 }
 
 void Channel::end(const std::shared_ptr<const Error>& error) {
-  lock_.lock();
+  const std::lock_guard guard(lock_);
   const Operation* open = first_;
   while (open != nullptr && open->finished()) open = open->next_;
   if (!broken_ && open != nullptr) break_with(error, rank(), open->sequence());
   settle();
-  lock_.unlock();
 }
 
 void Channel::broken_off(const Operation& operation, const char* why, Cause cause) {

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <mutex>
 #include <new>
 #include <utility>
 
@@ -232,9 +233,8 @@ void Operation::release() {
   const std::shared_ptr<Channel> keep = std::move(keep_);
   // Acquire-release: the last one sees what the others did to the operation.
   if (references_.fetch_sub(1, std::memory_order_acq_rel) > 1) return;
-  channel_.lock_.lock();
+  const std::lock_guard guard(channel_.lock_);
   channel_.recycle(this);
-  channel_.lock_.unlock();
 }
 
 }  // namespace tutti::engine

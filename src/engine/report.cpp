@@ -60,7 +60,8 @@ Wait Operation::tell() const {
 }
 
 void Channel::tell(std::vector<Wait>& waits, const std::vector<SlowOperation>& slow) {
-  if (!lock_.try_lock()) return;
+  const std::unique_lock guard(lock_, std::try_to_lock);
+  if (!guard) return;
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     if (operation->finished()) continue;
     waits.push_back(operation->tell());
@@ -70,7 +71,6 @@ void Channel::tell(std::vector<Wait>& waits, const std::vector<SlowOperation>& s
       waits.back().set_place(one.place);
     }
   }
-  lock_.unlock();
 }
 
 Engine::SlowWait::~SlowWait() {

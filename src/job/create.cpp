@@ -81,7 +81,10 @@ std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* 
     if (std::ranges::any_of(others, [](const Founding& one) { return one.board == no_memory; }))
       verdict.board = no_memory;
     me == first ? tell(verdict, leaders) : hear(verdict, first);
-    if (verdict.board == no_memory) news.board = no_memory;
+    if (verdict.board == no_memory) {
+      if (news.board > 0) free_board(static_cast<host::Offset>(news.board), made);
+      news.board = no_memory;
+    }
     tell(news, here);
   }
   if (failed) raise(*failed);

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "tutti/exchange.hpp"
 
+#include <algorithm>
+#include <limits>
 #include <string>
 
 #include "job/runtime.hpp"
@@ -14,7 +16,8 @@ RawExchange::RawExchange(const Group& group, std::span<const Parcel> parcels, Ty
   const Rank size = group.size();  // throws for an empty group
   std::vector<Mailbox::Outgoing> outgoing;
   for (const Parcel& parcel : parcels) {
-    if (parcel.to < 0 || parcel.to >= size || parcel.count < 0)
+    if (parcel.to < 0 || parcel.to >= size || parcel.count < 0 ||
+        parcel.count > std::numeric_limits<Count>::max() / std::max<Count>(element, 1))
       throw Error(Cause::usage, "sparse_exchange on group " + group.name() + ": a parcel of " +
                                     std::to_string(parcel.count) + " elements for rank " + std::to_string(parcel.to) +
                                     "; name ranks from 0 to " + std::to_string(size - 1));

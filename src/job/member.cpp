@@ -2,6 +2,7 @@
 #include <algorithm>
 #include <array>
 #include <iterator>
+#include <limits>
 #include <map>
 #include <numeric>
 #include <set>
@@ -118,7 +119,8 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   if (peer < 0 || peer >= channel_->size())
     refuse("there is no such rank; name one from 0 to " + std::to_string(channel_->size() - 1));
   if (peer == channel_->rank()) refuse("that is this rank itself; copy the data instead");
-  if (count < 0) refuse("the count is negative");
+  if (count < 0 || count > std::numeric_limits<Count>::max() / static_cast<Count>(std::max<std::size_t>(element, 1)))
+    refuse("a count of " + std::to_string(count) + " is negative, or of more bytes than there can be");
   plan::Builder builder(channel_->rank(), channel_->size());
   if (verb == plan::Verb::send)
     builder.send(peer, plan::Builder::output(0, count));
@@ -223,10 +225,12 @@ std::shared_ptr<Member> Member::split(int colour, int key) {
   allgather(&answer, answers.data(), 1);
   if (ranks.empty()) return nullptr;
   for (const Rank rank : ranks)
-    if (answers[static_cast<std::size_t>(rank)] == no_board_possible)
+    if (answers[static_cast<std::size_t>(rank)] == no_board_possible) {
+      if (answer > no_board_needed) free_board(static_cast<host::Offset>(answer), made);
       throw Error(Cause::system, "split of group " + who().name + ": no memory for the new group's board on rank " +
                                      std::to_string(rank) + (why.empty() ? "" : ": " + why) +
                                      "; free groups that are not used any more");
+    }
   made.board = static_cast<host::Offset>(answers[static_cast<std::size_t>(here.front())]);
   made.rank = static_cast<Rank>(std::find(ranks.begin(), ranks.end(), me) - ranks.begin());
   return std::make_shared<Member>(runtime_, std::move(made));

@@ -38,8 +38,11 @@ bool finish_soon(Operation*& held) {
   return true;
 }
 
-[[noreturn]] void timed_out(Operation& operation) {
-  operation.remember_timeout();
+/// `operation`: one of those that have not ended. All of them have been given their time: destroying any of them gives
+/// it up, and waits no longer.
+[[noreturn]] void timed_out(Operation& operation, std::span<const Request> requests) {
+  for (const Request& request : requests)
+    if (request) request.operation()->remember_timeout();
   throw Timeout(Cause::timeout, operation.channel().describe(operation) + " did not complete in time: it " +
                                     operation.channel().waits_for(operation) +
                                     ". Wait again, or destroy the request to give it up, which breaks the group.");
@@ -83,7 +86,7 @@ void Request::wait() {
 }
 
 void Request::wait(Duration timeout) {
-  if (operation_ != nullptr && !wait_for(timeout)) timed_out(*operation_);
+  if (operation_ != nullptr && !wait_for(timeout)) timed_out(*operation_, {this, 1});
 }
 
 bool Request::wait_for(Duration timeout) {
@@ -115,7 +118,7 @@ std::size_t wait_any(std::span<Request> requests, std::optional<Duration> timeou
   if (some == nullptr) return requests.size();
   engine::Engine& engine = engine_of(*some);
   const auto found = engine.wait_any(operations, timeout ? deadline(engine, *timeout) : 0);
-  if (!found) timed_out(*some);
+  if (!found) timed_out(*some, requests);
   requests[*found].wait();
   return *found;
 }
@@ -127,7 +130,7 @@ void wait_all(std::span<Request> requests, std::optional<Duration> timeout) {
     if (!request) continue;
     engine::Engine& engine = engine_of(*request.operation());
     if (timeout && until == 0) until = deadline(engine, *timeout);
-    if (!engine.wait(*request.operation(), until)) timed_out(*request.operation());
+    if (!engine.wait(*request.operation(), until)) timed_out(*request.operation(), requests);
     try {
       request.wait();
     } catch (const Error& error) {

@@ -48,7 +48,7 @@ struct Member::Survey {
   Survey(const Survey&) = delete;
   Survey& operator=(const Survey&) = delete;
   ~Survey() {
-    if (own_board != 0) by.free_board(own_board, made);
+    if (own_board != 0 && !by.runtime().engine().forked()) by.free_board(own_board, made);
   }
 
   Member& by;

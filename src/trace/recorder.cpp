@@ -84,7 +84,8 @@ std::uint32_t Recorder::note(Word kind, std::uint64_t key, std::string_view text
   const WordHead head{kind, static_cast<std::uint32_t>(text.size()), key};
   const std::uint64_t at = header().words.load(std::memory_order_relaxed);  // relaxed: written under the lock alone
   const std::size_t bytes = sizeof head + padded(text.size());
-  if (bytes > word_room - at) {
+  full_ = full_ || bytes > word_room - at;  // of all later ones too: words are numbered by where they stand
+  if (full_) {
     header().dropped.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
     return words_++;
   }

@@ -58,6 +58,7 @@ class Recorder {
   std::size_t bytes_ = 0;
   std::mutex lock_;  // guards the words, the last reading and what follows
   std::uint32_t words_ = 0;
+  bool full_ = false;  // there is no room for another word
   std::map<std::string, std::uint32_t> places_;
 };
 
