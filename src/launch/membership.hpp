@@ -10,10 +10,10 @@
 #include <string>
 #include <vector>
 
+#include "base/forks.hpp"
 #include "host/segment.hpp"
 #include "launch/conversation.hpp"
 #include "launch/environment.hpp"
-#include "launch/forks.hpp"
 #include "launch/meeting.hpp"
 #include "launch/tcp_store.hpp"
 
@@ -22,7 +22,7 @@ namespace tutti::launch {
 /// The patience of who joins a job over several hosts: it has a limit.
 Patience limited(Patience patience);
 
-struct Membership final : AtFork {
+struct Membership {
   Membership();
   ~Membership();
 
@@ -33,10 +33,6 @@ struct Membership final : AtFork {
   /// A job over several hosts, whose rank 0 serves it.
   void join_hosts(Meeting meeting, Deadline& deadline);
   void leave();
-
-  /// A child keeps no connection: it would hide the parent's end from the others.
-  void before_fork() override;
-  void after_fork(bool in_child) override;
 
   Rank rank = 0;
   std::vector<Rank> hosts{0};
@@ -61,9 +57,13 @@ struct Membership final : AtFork {
   void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);
   void enter();
   bool in_this_process() const;
+  void before_fork();
+  /// A child keeps no connection: it would hide the parent's end from the others.
+  void after_fork(bool in_child);
 
   const pid_t pid_;
   bool entered_ = false, joined_ = false;
+  const base::AtFork at_fork_{[this] { before_fork(); }, [this](bool in_child) { after_fork(in_child); }};
 };
 
 }  // namespace tutti::launch

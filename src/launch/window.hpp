@@ -27,16 +27,16 @@
 #include <vector>
 
 #include "base/descriptor.hpp"
+#include "base/forks.hpp"
 #include "host/holder.hpp"
 #include "host/segment.hpp"
 #include "launch/conversation.hpp"
 #include "launch/entrance.hpp"
-#include "launch/forks.hpp"
 #include "launch/secret.hpp"
 
 namespace tutti::launch {
 
-class Window final : AtFork {
+class Window {
  public:
   /// Listens at these places ("tcp:10.77.0.1:0") until it is closed. `place`: of this process in the segment.
   /// Throws Error (system).
@@ -50,8 +50,7 @@ class Window final : AtFork {
   void close();
 
  private:
-  void before_fork() override { turning_.lock(); }
-  void after_fork(bool in_child) override;
+  void after_fork(bool in_child);
   void run();
   void accept_from(int listener);
   /// False when this guest is to go.
@@ -75,6 +74,7 @@ class Window final : AtFork {
   std::variant<std::monostate, Entrance, Conversation> guest_;
   std::uint64_t guest_until_ = 0;
   std::thread thread_;
+  const base::AtFork at_fork_{[this] { turning_.lock(); }, [this](bool in_child) { after_fork(in_child); }};
 };
 
 }  // namespace tutti::launch

@@ -175,6 +175,14 @@ bool Door::call_all(std::uint64_t now) {
   return !ended.empty();
 }
 
+void Door::close_copies() {
+  for (base::Descriptor& listener : listeners_) listener.reset();
+  for (const auto& caller : callers_) caller->close_copy();
+  for (Call& call : calls_)
+    for (Attempt& attempt : call.attempts) attempt.greeting.close_copy();
+  events_.close_copy();
+}
+
 void Door::enter(Greeting& greeting) {
   base::Descriptor socket = greeting.take();
   events_.remove(socket.get());

@@ -50,6 +50,8 @@ class Door {
   bool progress();
   /// To be told of everything that happens here.
   int descriptor() const { return events_.descriptor(); }
+  /// In a forked child: closes its copies of all sockets, and does nothing else to them.
+  void close_copies();
 
  private:
   struct Attempt {

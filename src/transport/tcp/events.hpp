@@ -23,6 +23,8 @@ class Events {
   std::span<const epoll_event> look();
   /// Becomes readable when anything has happened.
   int descriptor() const { return set_.get(); }
+  /// In a forked child: the set is the parent's, too, and stays as it is.
+  void close_copy() { set_.reset(); }
 
  private:
   base::Descriptor set_;
@@ -36,6 +38,7 @@ class Ticker {
   /// Not readable any more, until the next time.
   void take() const;
   int descriptor() const { return timer_.get(); }
+  void close_copy() { timer_.reset(); }
 
  private:
   base::Descriptor timer_;

@@ -60,6 +60,8 @@ class Greeting {
   Peer peer() const { return peer_; }
   std::uint64_t deadline() const { return deadline_; }
   base::Descriptor take();
+  /// In a forked child: the parent's connection stays as it is.
+  void close_copy() { socket_.reset(); }
 
  private:
   template <class T>

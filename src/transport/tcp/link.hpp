@@ -70,6 +70,8 @@ class Link {
     large_.clear();
     socket_.reset();
   }
+  /// In a forked child: the parent's connection stays as it is, and nothing is forgotten.
+  void close_copy() { socket_.reset(); }
 
  private:
   struct Packet {

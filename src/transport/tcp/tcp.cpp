@@ -7,10 +7,12 @@
 
 #include <algorithm>
 #include <deque>
+#include <mutex>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/copy.hpp"
+#include "base/forks.hpp"
 #include "host/door.hpp"
 #include "transport/rendezvous.hpp"
 #include "transport/tcp/door.hpp"
@@ -43,6 +45,11 @@ bool carries_credit(Word word) { return word == Word::bytes || word == Word::ann
 class Network final : public Tcp, private Hearer, private Channel {
  public:
   explicit Network(Options options);
+  /// A child that was forked in the middle of it would keep what this one closes.
+  ~Network() override {
+    const std::scoped_lock lock(forking_);
+    close_copies();
+  }
 
   std::string_view name() const override { return "tcp"; }
   const Capabilities& capabilities() const override { return capabilities_; }
@@ -101,9 +108,11 @@ class Network final : public Tcp, private Hearer, private Channel {
   bool serve_all();
   bool serve(Peer peer, std::uint32_t events);
   void watch(Peer peer);
+  bool progress_door();
   void look_for_dead();
   void bury();
   void lose(Peer peer);
+  void close_copies();
 
   Peer me_;
   Options options_;
@@ -121,6 +130,12 @@ class Network final : public Tcp, private Hearer, private Channel {
   int in_a_row_ = 0;   // times that it alone was served; as many as there may be once it was in vain
   std::uint64_t flowed_ = 0, ticked_ = 0;
   std::vector<std::byte> buffer_;
+  std::mutex forking_;  // held by who forks, and by who opens sockets or closes them
+  const base::AtFork at_fork_{[this] { forking_.lock(); },
+                              [this](bool in_child) {
+                                if (in_child) close_copies();
+                                forking_.unlock();
+                              }};
 };
 
 Network::Network(Options options)
@@ -138,6 +153,7 @@ Network::Network(Options options)
       lines_(static_cast<std::size_t>(options_.identity.size)),
       rendezvous_(*this, lines_.size()),
       buffer_(64 << 10) {
+  const std::scoped_lock lock(forking_);
   for (const std::string& address : options_.listen) door_.listen(address);
   events_.add(door_.descriptor(), EPOLLIN, door_event);
   events_.add(ticker_.descriptor(), EPOLLIN, tick_event);
@@ -146,7 +162,24 @@ Network::Network(Options options)
 
 void Network::call(Peer peer) {
   if (peer == me_ || std::exchange(line(peer).called, true)) return;
-  if (!line(peer).link.is_open()) door_.call(peer, options_.find(peer));
+  if (line(peer).link.is_open()) return;
+  const std::string addresses = options_.find(peer);
+  const std::scoped_lock lock(forking_);
+  door_.call(peer, addresses);
+}
+
+bool Network::progress_door() {
+  const std::scoped_lock lock(forking_);
+  return door_.progress();
+}
+
+/// A child has a copy of every socket, as long as it lives. With it the others would not see the end of this process:
+/// the system would go on acknowledging what they send, and let their calls in.
+void Network::close_copies() {
+  for (Line& one : lines_) one.link.close_copy();
+  door_.close_copies();
+  ticker_.close_copy();
+  events_.close_copy();
 }
 
 void Network::enter(Peer peer, base::Descriptor socket) {
@@ -335,7 +368,7 @@ bool Network::serve_all() {
   bool moved = false, tick = false;
   for (const epoll_event& event : events_.look()) {
     if (event.data.u64 == door_event) {
-      moved = door_.progress() || moved;
+      moved = progress_door() || moved;
     } else if (event.data.u64 == tick_event) {
       tick = true;  // what has come meanwhile is heard first
     } else if (event.data.u64 != knock_event) {
@@ -345,7 +378,7 @@ bool Network::serve_all() {
   }
   if (tick) {
     ticker_.take();
-    moved = door_.progress() || moved;
+    moved = progress_door() || moved;
     look_for_dead();
   }
   if (!announced_.empty() || !expected_.empty()) ask();
@@ -438,8 +471,11 @@ void Network::lose(Peer peer) {
   // What it sent before it ended is taken first.
   while (link.is_open() && link.read(peer, *this, buffer_) && link.moved()) {
   }
-  door_.give_up(peer);
-  link.close([](Transfer& transfer) { transfer.state = State::lost; });
+  {
+    const std::scoped_lock lock(forking_);
+    door_.give_up(peer);
+    link.close([](Transfer& transfer) { transfer.state = State::lost; });
+  }
   watch(peer);
   rendezvous_.lose(peer);
 }

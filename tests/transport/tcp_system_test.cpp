@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// What tcp does where the system gets in its way: forks of the program's.
+#include <fcntl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <cerrno>
+#include <set>
+#include <thread>
+
+#include "tcp_ranks.hpp"
+
+namespace tutti::transport::tcp {
+namespace {
+
+constexpr int most_descriptors = 1024;
+
+/// A child that sleeps as long as this stands, as the helpers of Python's multiprocessing do.
+class Child {
+ public:
+  explicit Child(pid_t (*make)() = fork) {
+    int ends[2];
+    EXPECT_EQ(pipe2(ends, O_CLOEXEC), 0);
+    base::Descriptor in(ends[0]);
+    out_ = base::Descriptor(ends[1]);
+    pid_ = make();
+    if (pid_ != 0) return;
+    close(out_.get());
+    char byte;
+    while (read(in.get(), &byte, 1) < 0 && errno == EINTR) {
+    }
+    _exit(0);
+  }
+  ~Child() {
+    out_.reset();
+    waitpid(pid_, nullptr, 0);
+  }
+  Child(const Child&) = delete;
+  Child& operator=(const Child&) = delete;
+
+ private:
+  base::Descriptor out_;
+  pid_t pid_ = -1;
+};
+
+bool has_ended(int socket) {
+  std::byte some[64];
+  for (;;) {
+    const ssize_t n = recv(socket, some, sizeof some, MSG_DONTWAIT);
+    if (n <= 0) return n == 0 || errno == ECONNRESET;
+  }
+}
+
+TEST(TcpForks, AChildHidesNoDeath) {
+  Ranks ranks(2);
+  std::array<std::byte, 4> bytes{};
+  Transfer receive = transfer(1, 1, bytes);
+  ranks[0].call(1);
+  ranks[0].recv(receive);
+  ASSERT_TRUE(ranks.until([&] { return ranks[0].connected(1) && ranks[1].connected(0); }));
+  const Address where = parse_all(ranks[1].addresses()).front();
+  const Child child;
+  ranks.end(1);
+  EXPECT_TRUE(ranks.until([&] { return receive.state != State::pending; }));
+  EXPECT_EQ(receive.state, State::lost);
+  EXPECT_EQ(ranks[0].fate(1), Fate::ended);
+  // Nor does it answer in the place of the dead.
+  EXPECT_TRUE(ranks.until([&] {
+    const base::Descriptor late = begin_call(where);
+    return late ? reach_of(late.get()) == Reach::absent : errno == ECONNREFUSED;
+  }));
+}
+
+TEST(TcpForks, AChildHoldsNoCallThatIsUnderWay) {
+  const base::Descriptor listener = listen_at(*Address::parse("tcp:127.0.0.1:0"));
+  Options options;
+  options.identity = Ranks::identity(0, 2);
+  options.listen = {"tcp:127.0.0.1:0"};
+  options.find = [&](Peer) { return Address::of(listener.get()).text(); };
+  std::unique_ptr<Tcp> rank = tcp::listen(options);
+  rank->call(1);
+  base::Descriptor called, stranger = call(*rank);
+  const auto until = [&](auto done) {
+    for (const std::uint64_t end = base::now() + patience; !done() && base::now() < end;)
+      if (rank) rank->progress();
+    EXPECT_TRUE(done());
+  };
+  until([&] { return called || (called = accept_from(listener.get())); });
+  for (int i = 0; i < 100; ++i) rank->progress();  // the stranger is let as far as the door
+  const Child child;
+  rank.reset();
+  until([&] { return has_ended(called.get()); });
+  until([&] { return has_ended(stranger.get()); });
+}
+
+/// Every socket of this process, by its number.
+template <class Visit>
+void for_each_socket(Visit visit) {
+  for (int number = 0; number < most_descriptors; ++number) {
+    struct stat found;
+    if (fstat(number, &found) == 0 && S_ISSOCK(found.st_mode)) visit(number);
+  }
+}
+
+TEST(TcpForks, FindNoThreadInTheMiddleOfIt) {
+  std::set<int> before;
+  for_each_socket([&](int number) { before.insert(number); });
+  std::atomic<bool> stop{false};
+  std::thread other([&] {
+    while (!stop.load(std::memory_order_relaxed)) {  // relaxed: it carries nothing
+      Ranks ranks(3);
+      for (const Peer peer : {1, 2}) ranks[0].call(peer);
+      ranks.until([&] { return ranks[0].connected(1) && ranks[0].connected(2); });
+      ranks[0].peer_lost(1);
+    }
+  });
+  for (int i = 0; i < 200; ++i) {
+    const pid_t pid = fork();
+    if (pid == 0) {
+      int left = 0;
+      for_each_socket([&](int number) { left += before.contains(number) ? 0 : 1; });
+      _exit(std::min(left, 100));
+    }
+    int status = 0;
+    ASSERT_EQ(waitpid(pid, &status, 0), pid);
+    EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0)
+        << "fork " << i << ": the child has " << WEXITSTATUS(status) << " sockets";
+    if (HasFailure()) break;
+  }
+  stop.store(true, std::memory_order_relaxed);  // relaxed: as above
+  other.join();
+}
+
+}  // namespace
+}  // namespace tutti::transport::tcp
