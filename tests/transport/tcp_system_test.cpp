@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What tcp does where the system gets in its way: forks of the program's.
 #include <fcntl.h>
+#include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
@@ -131,6 +132,33 @@ TEST(TcpForks, FindNoThreadInTheMiddleOfIt) {
   }
   stop.store(true, std::memory_order_relaxed);  // relaxed: as above
   other.join();
+}
+
+/// How often something was there to progress in that time, by who sleeps when there is nothing.
+int wakes(Tcp& rank, std::uint64_t nanoseconds) {
+  int count = 0;
+  for (const std::uint64_t end = base::now() + nanoseconds; base::now() < end; ++count) {
+    pollfd something{rank.descriptor(), POLLIN, 0};
+    poll(&something, 1, 50);
+    rank.progress();
+  }
+  return count;
+}
+
+constexpr std::uint64_t some_time = 500'000'000;
+constexpr int few = 50;
+
+TEST(TcpForks, ASocketThatAChildKeepsIsNotLookedAtForEver) {
+  Ranks ranks(2);
+  ranks[0].call(1);
+  ASSERT_TRUE(ranks.until([&] { return ranks[0].connected(1) && ranks[1].connected(0); }));
+  const Child child(_Fork);  // one of whom nobody here hears
+  ranks[0].peer_lost(1);
+  std::array<std::byte, 4> bytes{};
+  Transfer send = transfer(0, 1, bytes);
+  ranks[1].send(send);  // arrives at the socket that the child has
+  EXPECT_LT(wakes(ranks[0], some_time), few);
+  EXPECT_FALSE(ranks[0].progress());
 }
 
 }  // namespace

@@ -372,8 +372,9 @@ bool Network::serve_all() {
     } else if (event.data.u64 == tick_event) {
       tick = true;  // what has come meanwhile is heard first
     } else if (event.data.u64 != knock_event) {
-      serve(static_cast<Peer>(event.data.u64), event.events);
-      moved = true;
+      const auto peer = static_cast<Peer>(event.data.u64);
+      moved = line(peer).link.is_open() || moved;  // also when it is its end
+      serve(peer, event.events);
     }
   }
   if (tick) {
@@ -474,6 +475,8 @@ void Network::lose(Peer peer) {
   {
     const std::scoped_lock lock(forking_);
     door_.give_up(peer);
+    // To close it is not enough where another process has the socket, too: it would stay in the set.
+    if (link.is_open()) events_.remove(link.socket());
     link.close([](Transfer& transfer) { transfer.state = State::lost; });
   }
   watch(peer);
