@@ -24,11 +24,12 @@ inline const base::Key secret{std::byte{1}, std::byte{2}, std::byte{3}};
 /// Some ranks of a job, all in this thread.
 class Ranks {
  public:
-  explicit Ranks(int size, int flows = 4, std::uint64_t patience_of_hosts = patience) {
+  explicit Ranks(int size, int flows = 4, std::uint64_t patience_of_hosts = patience,
+                 const std::string& where = "tcp:127.0.0.1:0") {
     for (Peer rank = 0; rank < size; ++rank) {
       Options options;
       options.identity = identity(rank, size);
-      options.listen = {"tcp:127.0.0.1:0"};
+      options.listen = {where};
       options.patience = patience_of_hosts;
       options.find = [this](Peer peer) { return all_[static_cast<std::size_t>(peer)]->addresses(); };
       options.flows = flows;

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What tcp does where the system gets in its way: forks of the program's.
+// What tcp does where the system gets in its way: forks of the program's, and descriptors that run out.
 #include <fcntl.h>
 #include <poll.h>
 #include <sys/stat.h>
@@ -11,6 +11,7 @@
 #include <set>
 #include <thread>
 
+#include "../limits.hpp"
 #include "tcp_ranks.hpp"
 
 namespace tutti::transport::tcp {
@@ -159,6 +160,36 @@ TEST(TcpForks, ASocketThatAChildKeepsIsNotLookedAtForEver) {
   ranks[1].send(send);  // arrives at the socket that the child has
   EXPECT_LT(wakes(ranks[0], some_time), few);
   EXPECT_FALSE(ranks[0].progress());
+}
+
+TEST(TcpWithoutDescriptors, CallsAgainLater) {
+  for (const char* const where : {"tcp:127.0.0.1:0", "unix:@"}) {
+    Ranks ranks(2, 4, patience, where);
+    std::array<std::byte, 4> out{std::byte{7}}, in{};
+    Transfer send = transfer(1, 1, out), receive = transfer(0, 1, in);
+    {
+      const NoDescriptors none;
+      ranks[0].send(send);
+      EXPECT_LT(wakes(ranks[0], some_time), few);
+      ASSERT_EQ(ranks[0].fate(1), Fate::well);
+    }
+    ranks[1].recv(receive);
+    EXPECT_TRUE(ranks.until([&] { return receive.state != State::pending || ranks[0].fate(1) != Fate::well; }));
+    EXPECT_EQ(receive.state, State::done);
+    EXPECT_EQ(in, out);
+  }
+}
+
+TEST(TcpWithoutDescriptors, LosesInTheEnd) {
+  Ranks ranks(2, 4, some_time);
+  std::array<std::byte, 4> bytes{};
+  Transfer receive = transfer(1, 1, bytes);
+  const NoDescriptors none;
+  ranks[0].call(1);
+  ranks[0].recv(receive);
+  EXPECT_TRUE(ranks.until([&] { return receive.state != State::pending; }));
+  EXPECT_EQ(receive.state, State::lost);
+  EXPECT_EQ(ranks[0].fate(1), Fate::silent) << "nothing says that it has ended";
 }
 
 }  // namespace

@@ -52,11 +52,17 @@ void Door::call(Peer peer, const std::string& addresses) {
 
 /// Tries the next address that the system can call.
 void Door::dial(Call& call, std::uint64_t now) {
-  call.dialled = now;
   while (!call.left.empty()) {
+    call.dialled = now;
     const Address address = call.left.back();
     call.left.pop_back();
     base::Descriptor socket = begin_call(address);
+    // EAGAIN: so many call at a Unix socket that it takes no more for now.
+    if (!socket && (is_want(errno) || errno == EAGAIN)) {
+      call.absent = false;
+      call.again.push_back(address);
+      return;
+    }
     if (!socket) {
       call.absent = call.absent && errno == ECONNREFUSED;
       continue;

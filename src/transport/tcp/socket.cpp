@@ -137,6 +137,8 @@ base::Descriptor begin_call(const Address& address) {
   return made;
 }
 
+bool is_want(int error) { return error == EMFILE || error == ENFILE || error == ENOBUFS || error == ENOMEM; }
+
 Reach reach_of(int socket) {
   int error = 0;
   socklen_t length = sizeof error;

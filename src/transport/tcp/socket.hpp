@@ -38,6 +38,8 @@ std::vector<Address> parse_all(std::string_view text);
 base::Descriptor listen_at(const Address& address);
 /// A socket that is connecting, or connected; empty when that failed at once, and errno says why.
 base::Descriptor begin_call(const Address& address);
+/// Whether this error is a want of descriptors or memory: it is nobody's fault at the other end, and passes.
+bool is_want(int error);
 /// How far a call is. absent: it has failed, since nobody listens there.
 enum class Reach { calling, through, failed, absent };
 Reach reach_of(int socket);
