@@ -192,5 +192,29 @@ TEST(TcpWithoutDescriptors, LosesInTheEnd) {
   EXPECT_EQ(ranks[0].fate(1), Fate::silent) << "nothing says that it has ended";
 }
 
+TEST(TcpWithoutDescriptors, SleepsWhileItCannotLetCallersIn) {
+  Ranks ranks(2);
+  const base::Descriptor stranger = call(ranks[0]);
+  {
+    const NoDescriptors none;
+    EXPECT_LT(wakes(ranks[0], some_time), few);
+  }
+  expect_a_connection(ranks);
+}
+
+TEST(Tcp, ManySilentStrangersKeepItFromNoSleep) {
+  constexpr int many = 300;  // more than are let in at a time
+  Ranks ranks(2);
+  std::vector<base::Descriptor> strangers;
+  for (int i = 0; i < many; ++i) {
+    strangers.push_back(call(ranks[0]));
+    ranks[0].progress();
+  }
+  wakes(ranks[0], some_time);
+  EXPECT_LT(wakes(ranks[0], some_time), few);
+  strangers.clear();
+  expect_a_connection(ranks);
+}
+
 }  // namespace
 }  // namespace tutti::transport::tcp

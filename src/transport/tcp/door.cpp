@@ -80,22 +80,34 @@ void Door::give_up(Peer peer) {
 
 bool Door::progress() {
   events_.look();  // from here on others are news
-  accept();
   const std::uint64_t now = base::now();
+  accept(now);
   const bool called = call_all(now);
-  return answer_all(now) || called;
+  const bool answered = answer_all(now);
+  listen_or_not(now);
+  return answered || called;
 }
 
-void Door::accept() {
+void Door::accept(std::uint64_t now) {
+  if (now < deaf_until_) return;
   for (const base::Descriptor& listener : listeners_) {
     while (callers_.size() < most_callers) {
       base::Descriptor socket = accept_from(listener.get());
+      if (!socket && is_want(errno)) deaf_until_ = now + pause_in_want;
       if (!socket) break;
       events_.add(socket.get(), either_way);
       callers_.push_back(
-          std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{base::now() + strangers_patience}));
+          std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{now + strangers_patience}));
     }
   }
+}
+
+/// While it lets nobody in it is not told that somebody has called: who waits for its events could not sleep.
+void Door::listen_or_not(std::uint64_t now) {
+  const bool can = callers_.size() < most_callers && now >= deaf_until_;
+  if (std::exchange(listening_, can) == can) return;
+  for (const base::Descriptor& listener : listeners_)
+    can ? events_.add(listener.get(), EPOLLIN) : events_.remove(listener.get());
 }
 
 /// Whether this one's own call to the peer is to be used, and not the peer's.

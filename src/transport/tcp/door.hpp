@@ -75,7 +75,8 @@ class Door {
   void dial(Call& call, std::uint64_t now);
   bool advance(Call& call, std::uint64_t now);
   void enter(Greeting& greeting);
-  void accept();
+  void accept(std::uint64_t now);
+  void listen_or_not(std::uint64_t now);
   bool answer_all(std::uint64_t now);
   bool call_all(std::uint64_t now);
   bool comes_first(Peer peer);
@@ -89,6 +90,8 @@ class Door {
   std::vector<base::Descriptor> listeners_;
   std::vector<std::unique_ptr<Greeting>> callers_;  ///< who have called
   std::vector<Call> calls_;
+  bool listening_ = true;
+  std::uint64_t deaf_until_ = 0;  ///< No descriptor was left for the next caller.
   bool told_ = false;
 };
 

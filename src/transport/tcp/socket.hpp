@@ -40,6 +40,8 @@ base::Descriptor listen_at(const Address& address);
 base::Descriptor begin_call(const Address& address);
 /// Whether this error is a want of descriptors or memory: it is nobody's fault at the other end, and passes.
 bool is_want(int error);
+/// Nanoseconds for which nobody is let in then: a listener stays readable as long as somebody waits at it.
+inline constexpr std::uint64_t pause_in_want = 100'000'000;
 /// How far a call is. absent: it has failed, since nobody listens there.
 enum class Reach { calling, through, failed, absent };
 Reach reach_of(int socket);
