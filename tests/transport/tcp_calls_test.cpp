@@ -2,6 +2,7 @@
 // How connections of tcp come about: calls that meet, those that take long, strangers.
 #include <atomic>
 #include <cstring>
+#include <optional>
 #include <thread>
 
 #include "base/random.hpp"
@@ -129,6 +130,7 @@ class CallerAlone : public ::testing::Test {
   CallerAlone() {
     Options options;
     options.identity = Ranks::identity(0, 2);
+    options.listen = {"tcp:127.0.0.1:0"};
     options.find = [this](Peer) { return Address::of(listener_.get()).text(); };
     caller_ = listen(options);
     caller_->call(1);
@@ -169,6 +171,26 @@ TEST_F(CallerAlone, LosesWhoDoesNotWelcomeIt) {
   shutdown(closed.get(), SHUT_RDWR);
   const std::uint64_t end = base::now() + patience;
   while (receive.state == State::pending && base::now() < end) caller_->progress();
+  EXPECT_EQ(receive.state, State::lost);
+}
+
+TEST_F(CallerAlone, LosesWhoDiesWhileTheirCallsCross) {
+  std::optional<Greeting> answerer(std::in_place, Ranks::identity(1, 2), next(), Greeting::Until{~std::uint64_t{0}});
+  std::optional<Greeting> caller(std::in_place, Ranks::identity(1, 2), tcp::call(*caller_), Greeting::Callee{0});
+  const auto until = [&](auto done) {
+    for (const std::uint64_t end = base::now() + patience; !done() && base::now() < end;) caller_->progress();
+    EXPECT_TRUE(done());
+  };
+  // Rank 0 has answered: its own call comes first, and that of rank 1, whom it knows, is held back.
+  until([&] { return answerer->advance() == Greeting::State::known; });
+  until([&] { return opens(*caller) || caller->state() == Greeting::State::welcome; });
+  for (const std::uint64_t end = base::now() + 50'000'000; base::now() < end;) caller_->progress();
+  std::array<std::byte, 4> bytes{};
+  Transfer receive = transfer(1, 1, bytes);
+  caller_->recv(receive);
+  answerer.reset();
+  caller.reset();
+  until([&] { return receive.state != State::pending; });
   EXPECT_EQ(receive.state, State::lost);
 }
 

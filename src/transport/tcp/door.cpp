@@ -82,10 +82,13 @@ bool Door::progress() {
   events_.look();  // from here on others are news
   const std::uint64_t now = base::now();
   accept(now);
-  const bool called = call_all(now);
+  const std::vector<Call> ended = call_all(now);
   const bool answered = answer_all(now);
+  // Only now: the peer's own call may have come through, or have ended at the same time.
+  for (const Call& call : ended)
+    if (owner_.wants(call.peer) && !has_called(call.peer)) owner_.fail(call.peer, call.absent && call.attempts.empty());
   listen_or_not(now);
-  return answered || called;
+  return answered || !ended.empty();
 }
 
 void Door::accept(std::uint64_t now) {
@@ -177,20 +180,17 @@ bool Door::advance(Call& call, std::uint64_t now) {
   return nobody_left || (late && !answers);
 }
 
-bool Door::call_all(std::uint64_t now) {
+/// Those that have ended; whichever is through has entered.
+std::vector<Door::Call> Door::call_all(std::uint64_t now) {
   std::vector<Call> ended;
   std::erase_if(calls_, [&](Call& call) {
     if (!advance(call, now)) return false;
     ended.push_back(std::move(call));
     return true;
   });
-  for (Call& call : ended) {
-    if (Greeting* const chosen = call.chosen())
-      enter(*chosen);
-    else if (!has_called(call.peer))
-      owner_.fail(call.peer, call.absent && call.attempts.empty());
-  }
-  return !ended.empty();
+  for (Call& call : ended)
+    if (Greeting* const chosen = call.chosen()) enter(*chosen);
+  return ended;
 }
 
 void Door::close_copies() {

@@ -78,7 +78,7 @@ class Door {
   void accept(std::uint64_t now);
   void listen_or_not(std::uint64_t now);
   bool answer_all(std::uint64_t now);
-  bool call_all(std::uint64_t now);
+  std::vector<Call> call_all(std::uint64_t now);
   bool comes_first(Peer peer);
   bool has_called(Peer peer) const;
   void turn_away(const char* why);
