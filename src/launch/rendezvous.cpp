@@ -9,12 +9,14 @@
 #include <cerrno>
 #include <utility>
 
+#include "transport/tcp/socket.hpp"
+
 namespace tutti::launch {
 
 namespace {
 
 constexpr std::chrono::seconds greeting_time{5};
-constexpr std::chrono::milliseconds pause_without_descriptors{100};
+constexpr std::chrono::nanoseconds pause_without_descriptors{transport::tcp::pause_in_want};
 constexpr int accepted_at_once = 64;
 constexpr std::size_t least_greeting_limit = 256;
 
@@ -44,7 +46,7 @@ void Rendezvous::accept_some(int listener) {
     base::Descriptor socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
     if (socket) {
       accepted(std::move(socket));
-    } else if (errno == EMFILE || errno == ENFILE || errno == ENOMEM || errno == ENOBUFS) {
+    } else if (transport::tcp::is_want(errno)) {
       if (make_room()) continue;
       loop_.unwatch(listener);
       loop_.after(pause_without_descriptors, [this, listener] {

@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <charconv>
 #include <fstream>
+#include <optional>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -88,18 +89,22 @@ void Window::after_fork(bool in_child) {
 void Window::run() {
   for (;;) {
     std::vector<pollfd> entries{{stop_.get(), POLLIN, 0}};
+    std::optional<std::uint64_t> pause = patience;
     {
       const std::scoped_lock lock(turning_);
       if (const auto* entrance = std::get_if<Entrance>(&guest_)) {
         entries.push_back({entrance->socket(), POLLIN, 0});
       } else if (const auto* guest = std::get_if<Conversation>(&guest_)) {
         entries.push_back({guest->descriptor(), POLLIN, 0});
+      } else if (base::now() < deaf_until_) {
+        pause = tcp::pause_in_want;
       } else {
+        pause.reset();
         for (const base::Descriptor& listener : listeners_) entries.push_back({listener.get(), POLLIN, 0});
       }
     }
-    const bool nobody = entries.size() > 1 && guest_.index() == 0;  // no other thread changes that, but in a child
-    poll(entries.data(), entries.size(), nobody ? -1 : static_cast<int>(patience / 1'000'000));
+    const bool nobody = guest_.index() == 0;  // no other thread changes that, but in a child
+    poll(entries.data(), entries.size(), pause ? static_cast<int>(*pause / 1'000'000) : -1);
     if (entries.front().revents != 0) break;
     const std::scoped_lock lock(turning_);
     if (nobody) {
@@ -115,6 +120,7 @@ void Window::run() {
 
 void Window::accept_from(int listener) {
   base::Descriptor socket = tcp::accept_from(listener);
+  if (!socket && tcp::is_want(errno)) deaf_until_ = base::now() + tcp::pause_in_want;
   if (!socket) return;
   guest_until_ = base::now() + patience;
   guest_.emplace<Entrance>(Entrance::Side::answerer, secret_, std::move(socket), guest_until_);

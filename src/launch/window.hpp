@@ -73,6 +73,7 @@ class Window {
   /// Who looks: one at a time, others wait.
   std::variant<std::monostate, Entrance, Conversation> guest_;
   std::uint64_t guest_until_ = 0;
+  std::uint64_t deaf_until_ = 0;  ///< No descriptor was left for the next one.
   std::thread thread_;
   const base::AtFork at_fork_{[this] { turning_.lock(); }, [this](bool in_child) { after_fork(in_child); }};
 };
