@@ -35,7 +35,8 @@ class Reception {
   int missing() const { return missing_; }
 
   void admit(base::Descriptor socket) {
-    if (guests_.size() == most_strangers + static_cast<std::size_t>(missing_)) guests_.pop_front();
+    // Fewer may be inside as soon as a rank is served, who stays until it hangs up.
+    while (guests_.size() >= most_strangers + static_cast<std::size_t>(missing_)) guests_.pop_front();
     guests_.emplace_back(std::move(socket));
   }
 

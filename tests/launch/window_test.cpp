@@ -1,14 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// What stands open beside the store: the window for `tutti why`.
+// What stands open beside the store: the window for `tutti why`, and the door where a host's ranks get their memory.
+#include <fcntl.h>
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <chrono>
+#include <cstddef>
 #include <ctime>
 #include <thread>
+#include <vector>
 
 #include "../limits.hpp"
+#include "launch/handover.hpp"
 #include "launch/window.hpp"
 #include "transport/tcp/socket.hpp"
 
@@ -42,6 +48,35 @@ TEST(Window, SleepsWhileItCannotLetGuestsIn) {
   }
   pollfd answer{guest.get(), POLLIN, 0};
   EXPECT_EQ(poll(&answer, 1, 10000), 1) << "it is let in when there is a descriptor for it";
+}
+
+TEST(Handover, KeepsFewStrangersAlsoWhenRanksHaveCome) {
+  constexpr std::size_t most = 64 + 2;  // and two ranks are missing
+  const auto segment = host::Segment::create(3, job);
+  const Secret secret = random_secret();
+  const Address where(job_address(random_job()));
+  Handover handover(*segment, secret, listen_at(where));
+  int ends[2];
+  ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
+  const base::Descriptor news(ends[0]);
+  base::Descriptor enough(ends[1]);
+  std::thread server([&] { EXPECT_EQ(handover.serve(30s, news.get()), 1); });
+  std::vector<base::Descriptor> strangers;
+  while (strangers.size() < most) strangers.push_back(connect_to(where));
+  Deadline deadline(Patience{30s});
+  Conversation rank(where);
+  rank.send(Hello{.rank = 1, .size = 3, .pid = getpid(), .secret = secret}, deadline);
+  EXPECT_EQ(rank.expect<Welcome>(deadline).job, job);
+  while (strangers.size() < 3 * most) strangers.push_back(connect_to(where));
+  const auto left = [&] {
+    char byte;
+    return std::ranges::count_if(
+        strangers, [&](const base::Descriptor& one) { return recv(one.get(), &byte, 1, MSG_DONTWAIT) != 0; });
+  };
+  for (int i = 0; i < 100 && left() > static_cast<std::ptrdiff_t>(most); ++i) std::this_thread::sleep_for(50ms);
+  EXPECT_LE(left(), static_cast<std::ptrdiff_t>(most));
+  enough.reset();
+  server.join();
 }
 
 }  // namespace
