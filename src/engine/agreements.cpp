@@ -22,7 +22,9 @@ constexpr std::uint64_t interval = 20'000'000;
 constexpr std::size_t most_early = 65'536;
 
 /// No group has this context.
-transport::Tag tag() { return {0x61677265656d656e, 0, transport::Tag::mail, transport::Lane::mailbox}; }
+transport::Tag tag() {
+  return {0x61677265656d656e, transport::Tag::first_notice, transport::Tag::mail, transport::Lane::mailbox};
+}
 
 }  // namespace
 

@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <array>
 #include <cstring>
-#include <limits>
 #include <memory>
 #include <utility>
 
@@ -22,11 +21,12 @@ struct Notices::Letter {
 
 /// Numbers that no operation has.
 enum class Notices::About : std::uint64_t {
-  breaking = std::numeric_limits<std::uint64_t>::max(),
-  calls = breaking - 1,
+  breaking = transport::Tag::first_notice,
+  calls,
 };
 
 transport::Transfer Notices::transfer(Rank world, About about, Letter& letter) const {
+  static_assert(sizeof letter <= transport::Transfer::longest_notice);
   transport::Transfer made;
   made.peer = world;
   made.tag = {context_, static_cast<std::uint64_t>(about), transport::Tag::mail, transport::Lane::mailbox};

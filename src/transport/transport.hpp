@@ -4,6 +4,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <memory>
 #include <optional>
 #include <span>
@@ -33,6 +34,8 @@ struct Tag {
   bool from_anyone() const { return lane == Lane::mailbox && message == mail; }
   /// What goes through a mailbox: messages, and the receivers' words that they have come.
   static constexpr std::uint32_t mail = 0, receipt = 1;
+  /// Sequences of mail that is about no exchange, from here on.
+  static constexpr std::uint64_t first_notice = std::numeric_limits<std::uint64_t>::max() - 15;
 };
 
 /// A message that waits for its receive.
@@ -66,6 +69,11 @@ struct Transfer {
   bool near = false;             ///< For a transport that is made of two: which of them has it; see mux.hpp.
   Transfer* next = nullptr;
   void* link = nullptr;
+
+  /// Short, rare, and for somebody who may take nothing else any more, from somebody who may not come back: it goes
+  /// without asking, however much is on its way already.
+  bool is_notice() const { return tag.from_anyone() && tag.sequence >= Tag::first_notice && size <= longest_notice; }
+  static constexpr std::size_t longest_notice = 1024;
 };
 
 /// What is known of a peer.

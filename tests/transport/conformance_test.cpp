@@ -247,6 +247,36 @@ void random_traffic(Endpoint& self, int messages) {
   }
 }
 
+// However much is on its way that nobody receives: who is told may be waiting for something else, and who tells may go.
+TEST_P(Conformance, a_notice_comes_before_its_receiver_is_ready) {
+  run(2, [](Endpoint& self) {
+    const Tag about{0xc0ffee, Tag::first_notice, Tag::mail, Lane::mailbox};
+    Guarded letter(300);
+    if (self.rank() == 0) {
+      Guarded bytes(1000);
+      std::vector<Transfer> ahead;
+      for (std::uint32_t i = 0; i < 2000; ++i) ahead.push_back(transfer(1, tag(i), bytes));
+      for (Transfer& one : ahead) self.send(one);
+      letter.fill(pattern(0, 1, 1));
+      Transfer notice = transfer(1, about, letter);
+      self.send(notice);
+      while (!self.transport().has_left()) self.step();
+      self.meet();
+      check(notice.state == State::done);
+      for (Transfer& one : ahead) self.transport().cancel(one);
+    } else {
+      std::optional<Arrival> arrival;
+      while (!(arrival = self.transport().look(about))) self.step();
+      check(arrival->peer == 0 && arrival->size == letter.size());
+      Transfer notice = transfer(0, about, letter);
+      self.recv(notice);
+      check(notice.state == State::done, "it is not all there");
+      letter.expect(pattern(0, 1, 1));
+      self.meet();
+    }
+  });
+}
+
 TEST_P(Conformance, random_traffic_of_all_pairs) {
   run(5, [](Endpoint& self) { random_traffic(self, 400); });
 }

@@ -183,6 +183,35 @@ TEST(Tcp, AReceiverKeepsNoMoreThanItsRoom) {
   ASSERT_TRUE(ranks.until([&] { return std::ranges::count(receives, State::done, &Transfer::state) == count; }));
 }
 
+TEST(Tcp, NoticesNeedNoRoomAndGiveNone) {
+  constexpr std::size_t count = 1000, size = 1024;
+  Ranks ranks(2);
+  std::vector<std::byte> out(size, std::byte{6}), in(size);
+  std::vector<Transfer> sends(count, transfer(1, 1, out)), notices(count, transfer(1, 0, out));
+  for (Transfer& send : sends) ranks[0].send(send);
+  const auto done = std::ranges::count(sends, State::done, &Transfer::state);
+  ASSERT_LT(done, count);
+  for (Transfer& notice : notices) {
+    notice.tag = {.context = 4, .sequence = Tag::first_notice, .message = Tag::mail, .lane = Lane::mailbox};
+    ranks[0].send(notice);
+    EXPECT_EQ(notice.state, State::done);
+  }
+  for (Transfer one = notices.front(); Transfer & notice : notices) {
+    ASSERT_TRUE(ranks.until([&] { return ranks[1].look(notice.tag).has_value(); }));
+    one.peer = 0;
+    one.data = in.data();
+    ranks[1].recv(one);
+    ASSERT_EQ(one.state, State::done);
+    ASSERT_EQ(in, out);
+  }
+  for (int i = 0; i < 1000; ++i) ranks.progress();
+  Transfer more = transfer(1, 1, out);
+  ranks[0].send(more);
+  EXPECT_EQ(more.state, State::pending) << "what nobody has received takes the room as before";
+  ranks[0].cancel(more);
+  for (Transfer& send : sends) ranks[0].cancel(send);
+}
+
 TEST(Tcp, LargeMessagesComeOneAfterTheOther) {
   constexpr int senders = 4;
   constexpr std::size_t size = 8 << 20;

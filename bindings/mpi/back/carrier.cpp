@@ -131,7 +131,8 @@ void Carrier::send(Transfer& transfer) {
     transfer.state = transport::State::lost;
     return;
   }
-  rendezvous_.send(transfer, transfer.size <= eager && (packets_.size() < most_packets || transfer.size == 0));
+  const bool small = packets_.size() < most_packets || transfer.size == 0 || transfer.is_notice();
+  rendezvous_.send(transfer, transfer.size <= eager && small);
 }
 
 bool Carrier::progress() {

@@ -27,7 +27,8 @@ namespace {
 
 /// Bytes of small messages that a peer may send before the receiver has taken them; others are announced. A receiver
 /// that is far behind keeps so much for each peer, and no more.
-constexpr std::uint64_t room = 256 << 10, told_at = room / 4;
+constexpr std::int64_t room = 256 << 10;
+constexpr std::uint64_t told_at = room / 4;
 constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 /// A flow of which nothing has come for so long does not keep others from theirs: its sender may compute.
 constexpr std::uint64_t stalled = 5'000'000;
@@ -75,8 +76,8 @@ class Network final : public Tcp, private Hearer, private Channel {
  private:
   struct Line {
     Link link;
-    std::uint64_t room = tcp::room;  ///< What the peer takes of small messages.
-    std::uint64_t owed = 0;          ///< What this one has taken and not told.
+    std::int64_t room = tcp::room;  ///< What the peer takes of small messages; below 0 by notices.
+    std::uint64_t owed = 0;         ///< What this one has taken and not told.
     bool called = false;
     bool loaded = false;    ///< Something is left that its connection has not taken.
     bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
@@ -231,9 +232,9 @@ void Network::post(Peer to, const Header& header, std::span<const std::byte> byt
 
 void Network::send(Transfer& transfer) {
   const bool near = transfer.peer == me_;
-  std::uint64_t& room_left = line(transfer.peer).room;
-  const std::uint64_t cost = transfer.size + sizeof(Header);
-  const bool small = transfer.size <= eager && (near || cost <= room_left);
+  std::int64_t& room_left = line(transfer.peer).room;
+  const auto cost = static_cast<std::int64_t>(transfer.size + sizeof(Header));
+  const bool small = transfer.size <= eager && (near || cost <= room_left || transfer.is_notice());
   if (small && !near) room_left -= cost;
   rendezvous_.send(transfer, small);
   bury();
@@ -255,7 +256,7 @@ bool Network::hear(Peer from, const Header& header, const std::byte* bytes) {
   const std::uint64_t credit = header.word == Word::credit   ? header.size
                                : carries_credit(header.word) ? header.place
                                                              : 0;
-  line(from).room = std::min(room, line(from).room + std::min(credit, room));
+  line(from).room = std::min(room, line(from).room + static_cast<std::int64_t>(std::min<std::uint64_t>(credit, room)));
   return header.word == Word::credit || rendezvous_.hear(from, header, bytes);
 }
 
