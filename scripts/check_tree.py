@@ -2,8 +2,8 @@
 """Checks the rules of the tree that no compiler checks, and prints every breach.
 
 The licence line comes first; files have at most 500 lines and functions at most 60; a room includes only itself, the
-rooms that it names in CMake, and the public headers, and docs/architecture.md lists those; nothing unfinished and no skipped test stays behind; each
-module of pytest has a name of its own.
+rooms that it names in CMake, and the public headers, and docs/architecture.md lists those; nothing unfinished and no
+skipped test stays behind; each module of pytest has a name of its own.
 """
 
 import pathlib

@@ -245,6 +245,8 @@ void define_operation(nb::module_& module) {
 NB_MODULE(_core, module) {
   using namespace tutti::python;
   nb::register_exception_translator(translate);
+  // What a program holds at its end, a request in a global or one whose reduction refers back to it, is no news to it.
+  nb::set_leak_warnings(false);
   module.doc() = "The engine under the package tutti.";
   module.attr("version") = TUTTI_VERSION;
   define_numbers(module);

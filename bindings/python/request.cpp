@@ -160,8 +160,10 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
     });
     return i;
   }
-  if (raised) std::rethrow_exception(raised);
-  return found;
+  if (!raised) return found;
+  // None has ended: a time-out or a signal has ended the wait for all of them.
+  for (Started* one : started) one->given_up_ = one->given_up_ || one->pending_.request;
+  std::rethrow_exception(raised);
 }
 
 Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb::object result, Seconds limit)
@@ -174,10 +176,12 @@ Repeated::~Repeated() {
 }
 
 void Repeated::start() {
-  given_up_ = false;
   say_call(false);
-  const nb::gil_scoped_release without_gil;
-  persistent_.start();
+  {
+    const nb::gil_scoped_release without_gil;
+    persistent_.start();
+  }
+  given_up_ = false;
 }
 
 nb::object Repeated::wait(Seconds timeout) {

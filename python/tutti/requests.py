@@ -104,7 +104,7 @@ def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
             results.append(request.wait(None if until is None else max(0.0, until - time.monotonic())))
         except Timeout:
             raise
-        except Error as error:
+        except Exception as error:  # what a reduction of the program's own raised, too
             failure = failure or error
     if failure is not None:
         raise failure
@@ -114,7 +114,12 @@ def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
 def wait_any(requests: Sequence[Request], timeout: float | None = None) -> int | None:
     """Waits for one that is complete and returns its place; None when none is pending (collected ones are passed over).
 
-    Raises what that one failed with, and `Timeout`.
+    requests: each once, and neither a `Persistent` nor an `Exchange`. Raises what that one failed with, and `Timeout`.
     """
+    for request in requests:
+        if not isinstance(request, Request) or not isinstance(request._handle, _core.Request):
+            raise Error(f"wait_any cannot wait for {request!r}; pass requests that the i-forms have returned")
+    if len({id(request) for request in requests}) < len(requests):
+        raise Error("wait_any: one request stands twice; pass each once")
     place = _core.wait_any([request._handle for request in requests], timeout)
     return None if place == len(requests) else place

@@ -117,13 +117,16 @@ void Job::on_signal(int number) {
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
+      // The first asks, as batch systems do that then let programs save what they have; after a second one ranks have as
+      // long as at any other end.
+      if (asked_ == number) return terminate();
       asked_ = number;
       hurried_ = true;
-      break;
+      signal_groups(number);
+      return signal_groups(SIGCONT);  // a stopped process hears nothing
     default:
-      break;
+      return signal_groups(number);
   }
-  signal_groups(number);
 }
 
 /// Ctrl-C once asks, twice kills, three times kills even those that write their core dump.

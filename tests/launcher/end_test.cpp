@@ -200,6 +200,24 @@ TEST_F(EndTest, SignalsAreForwarded) {
   EXPECT_EQ(job.wait(), 128 + SIGQUIT);
 }
 
+TEST_F(EndTest, TheSecondRequestEndsThoseThatDoNotListen) {
+  Running job(tutti_run({"-n", "2"}, probe({"ignore=" + std::to_string(SIGTERM), "say=in", "sleep=1000"})));
+  expect_in(job, 2);
+  job.signal(SIGTERM);
+  usleep(100'000);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait(), 128 + SIGTERM);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ARequestReachesStoppedRanks) {
+  Running job(tutti_run({"-n", "2"}, {"sh", "-c", "echo in; kill -STOP $$; sleep 1000"}));
+  expect_in(job, 2);
+  usleep(100'000);
+  job.signal(SIGTERM);
+  EXPECT_EQ(job.wait(), 128 + SIGTERM);
+}
+
 TEST_F(EndTest, AStopStopsAllAndTheirClock) {
   Running job(tutti_run({"-n", "2", "--timeout", "1.5"}, {"sh", "-c", "echo in; sleep 0.5; echo done"}));
   expect_in(job, 2);

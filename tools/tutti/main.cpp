@@ -41,6 +41,25 @@ std::string strange_command(const CLI::App& program, int count, char** arguments
   return arguments[1];
 }
 
+/// The arguments without the "--" that may stand before a program whose command begins it (run, mpi). The parser would
+/// take what follows for words of its own.
+std::vector<char*> without_mark(const CLI::App& program, int count, char** arguments) {
+  std::vector<char*> words(arguments, arguments + count);
+  const auto commands = program.get_subcommands([&](const CLI::App* one) {
+    return count > 1 && one->get_name() == arguments[1] && one->get_prefix_command();
+  });
+  if (commands.empty()) return words;
+  for (std::size_t i = 2; i < words.size() && words[i][0] == '-'; ++i) {
+    if (std::strcmp(words[i], "--") == 0) {
+      words.erase(words.begin() + static_cast<std::ptrdiff_t>(i));
+      break;
+    }
+    const CLI::Option* option = commands.front()->get_option_no_throw(words[i]);
+    if (option != nullptr && option->get_items_expected_min() > 0) ++i;  // its value
+  }
+  return words;
+}
+
 /// What was printed has arrived; otherwise says why not.
 int finish(int status) {
   std::cout.flush();
@@ -62,7 +81,8 @@ int run(int count, char** arguments) {
       {"trace", tutti::command::add_trace(program)},
   };
   try {
-    program.parse(count, arguments);
+    const std::vector<char*> words = without_mark(program, count, arguments);
+    program.parse(static_cast<int>(words.size()), words.data());
   } catch (const CLI::ParseError& error) {
     if (const std::string word = strange_command(program, count, arguments);
         !word.empty() && error.get_exit_code() != 0) {

@@ -43,7 +43,7 @@ Action add_mpi(CLI::App& program) {
   const auto wanted = std::make_shared<Wanted>();
   CLI::App* mpi = program.add_subcommand(
       "mpi", "Run an MPI program, unchanged, with Tutti's collectives: tutti mpi mpirun -n 4 ./program");
-  mpi->add_option("--policy", wanted->policy, "always, never, and exceptions: always,bcast:never (TUTTI_MPI)");
+  mpi->add_option("--policy", wanted->policy, "auto, always, never, and exceptions: always,bcast:never (TUTTI_MPI)");
   mpi->add_flag("--path", wanted->path, "Print the library's path, for LD_PRELOAD, and do nothing else");
   mpi->prefix_command();
   return [wanted, mpi] { return run(*wanted, mpi->remaining()); };

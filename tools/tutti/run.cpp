@@ -116,7 +116,6 @@ Action add_run(CLI::App& program) {
   run->formatter(std::make_shared<WithUsage>());
   return [given, run] {
     given->command = run->remaining();
-    if (!given->command.empty() && given->command.front() == "--") given->command.erase(given->command.begin());
     if (given->command.empty() || given->command.front().empty()) {
       std::fprintf(stderr, "tutti: which program? %s\n", usage);
       return exit_usage;

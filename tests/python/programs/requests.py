@@ -2,6 +2,7 @@
 """Requests: tests, time-outs, descriptors, asyncio, threads, buffers that nobody else keeps."""
 
 import asyncio
+import contextlib
 import gc
 import select
 import threading
@@ -130,9 +131,60 @@ def check_overlap():
     assert not thread.is_alive()
 
 
+def check_given_up():
+    """After a time-out of wait_any, and of a persistent call's wait, dropping a request takes no time."""
+    if SIZE == 1:
+        return
+    groups = [GROUP.dup() for _ in range(3)]
+    if RANK != 1:
+        GROUP.recv_object(1)
+    else:
+        requests = [group.ibarrier() for group in groups[:2]]
+        again = groups[2].barrier_init()
+        again.start()
+        assert raises_timeout(lambda: tutti.wait_any(requests, 0.05))
+        assert raises_timeout(lambda: again.wait(0.05))
+        assert cause_of(again.start) == "usage"  # it is under way
+        before = time.monotonic()
+        del requests, again
+        assert time.monotonic() - before < 10
+        for rank in range(SIZE):
+            if rank != 1:
+                GROUP.send_object("go on", rank)
+    for group in groups:
+        assert cause_of(group.barrier) == "broken"
+
+
+def check_failing():
+    """wait_all comes to the end of all, whatever one of them raises; wait_any refuses what it cannot wait for."""
+    bad, good = GROUP.dup(), GROUP.dup()
+    requests = [bad.iallreduce(np.ones(1), op=tutti.op(lambda lower, higher: 1 / 0)), None]
+    if RANK == 0:
+        time.sleep(0.3)
+    requests[1] = good.ibarrier()
+    with contextlib.suppress(ZeroDivisionError, tutti.Error):
+        tutti.wait_all(requests)
+    assert requests[1].test()
+    request = good.ibarrier()
+    assert cause_of(tutti.wait_any, [request, request]) == "usage"
+    assert cause_of(tutti.wait_any, [request, good.barrier_init()]) == "usage"
+    request.wait()
+
+
+def cause_of(call, *arguments):
+    """What a call fails with."""
+    try:
+        call(*arguments)
+    except tutti.Error as error:
+        return error.cause
+    return None
+
+
 check_forms()
 check_many()
 check_time_out()
+check_given_up()
+check_failing()
 asyncio.run(talk(GROUP))
 check_threads()
 check_overlap()
