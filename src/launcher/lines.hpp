@@ -11,7 +11,7 @@ namespace tutti::launcher {
 class Lines {
  public:
   /// A line longer than this is passed on in pieces.
-  static constexpr std::size_t longest = 65536;
+  static constexpr std::size_t longest = std::size_t{1} << 20;
 
   /// An empty label passes every byte through unchanged; any other stands before each line, and each line is ended.
   explicit Lines(std::string label = {}) : label_(std::move(label)) {}

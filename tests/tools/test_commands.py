@@ -57,6 +57,7 @@ def sh(line, folder, expected=0):
         ("tutti run -n 2 echo lost >/dev/full", 1, FULL),
         ("tutti run -n 2 yes >/dev/full", 1, FULL),
         ("ulimit -n 16; tutti run -n 8 true", 1, "raise the limit of open files (ulimit -n)"),
+        ("ulimit -n 30; tutti run -n 4 tutti info", 1, "a job of 4 ranks needs 36 open files here"),
         ("ulimit -v 20000; tutti run -n 2 true", 1, "ulimit -v"),
         ("TUTTI_RANK=1 tutti info", 2, "TUTTI_SIZE is not set"),
         ("tutti-compress --level 10 x", 2, "not in range"),
