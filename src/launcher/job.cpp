@@ -117,8 +117,8 @@ void Job::on_signal(int number) {
     case SIGTERM:
     case SIGHUP:
     case SIGQUIT:
-      // The first asks, as batch systems do that then let programs save what they have; after a second one ranks have as
-      // long as at any other end.
+      // The first asks, as batch systems do that then let programs save what they have; after a second one ranks have
+      // as long as at any other end.
       if (asked_ == number) return terminate();
       asked_ = number;
       hurried_ = true;

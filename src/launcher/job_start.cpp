@@ -44,8 +44,8 @@ bool ignored(int number) {
   return sigaction(number, nullptr, &action) == 0 && action.sa_handler == SIG_IGN;
 }
 
-/// Two pipes, two connections and a process descriptor a rank, and some of our own. With fewer, ranks that join would be
-/// turned away one by one, and none could say why. Throws Error (system).
+/// Two pipes, two connections and a process descriptor a rank, and some of our own. With fewer, ranks that join would
+/// be turned away one by one, and none could say why. Throws Error (system).
 rlimit raise_descriptor_limit(int ranks) {
   rlimit found{};
   getrlimit(RLIMIT_NOFILE, &found);

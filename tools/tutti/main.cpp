@@ -45,9 +45,8 @@ std::string strange_command(const CLI::App& program, int count, char** arguments
 /// take what follows for words of its own.
 std::vector<char*> without_mark(const CLI::App& program, int count, char** arguments) {
   std::vector<char*> words(arguments, arguments + count);
-  const auto commands = program.get_subcommands([&](const CLI::App* one) {
-    return count > 1 && one->get_name() == arguments[1] && one->get_prefix_command();
-  });
+  const auto commands = program.get_subcommands(
+      [&](const CLI::App* one) { return count > 1 && one->get_name() == arguments[1] && one->get_prefix_command(); });
   if (commands.empty()) return words;
   for (std::size_t i = 2; i < words.size() && words[i][0] == '-'; ++i) {
     if (std::strcmp(words[i], "--") == 0) {
