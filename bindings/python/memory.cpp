@@ -127,25 +127,11 @@ void Memory::find_layout() {
   layout_ = layout;
 }
 
-std::uintptr_t Memory::place(Count element) const {
-  const Count bytes = element * buffer_.itemsize;
-  return reinterpret_cast<std::uintptr_t>(buffer_.buf) +
-         static_cast<std::uintptr_t>(layout_ ? layout_->place(bytes) : bytes);
-}
-
-bool Memory::begins_at(const Memory& outer, Count first) const {
-  if (!layout_ && !outer.layout_) return place(0) == outer.place(first);
-  // Regular as arrays are, they lie alike if some of their elements do, the last one among them.
-  const Count step = std::max<Count>(1, count_ / 61);
-  for (Count i = 0; i < count_; i += step)
-    if (place(i) != outer.place(first + i)) return false;
-  return place(count_ - 1) == outer.place(first + count_ - 1);
-}
-
 bool Memory::overlaps(const Memory& other) const {
   constexpr Count most = 4096;  // elements that are compared one by one
   const auto begin = [](const Memory& of) {
-    return of.place(0) + (of.layout_ ? of.layout_->begin() - of.layout_->place(0) : 0);
+    return reinterpret_cast<std::uintptr_t>(of.buffer_.buf) +
+           static_cast<std::uintptr_t>(of.layout_ ? of.layout_->begin() : 0);
   };
   const auto length = [](const Memory& of) {
     return static_cast<std::uintptr_t>(of.layout_ ? of.layout_->end() - of.layout_->begin()

@@ -36,14 +36,13 @@ class Memory {
   std::string describe() const;
   bool same_shape(const Memory& other) const;
   bool same_elements(const Memory& other) const;
-  /// Whether this memory is `outer`'s from element `first` on.
-  bool begins_at(const Memory& outer, Count first) const;
+  /// For detail::meeting.
+  detail::Lying lying() const { return {data(), layout(), count()}; }
   /// Whether they share bytes, as far as that is found out quickly.
   bool overlaps(const Memory& other) const;
 
  private:
   void find_layout();
-  std::uintptr_t place(Count element) const;
 
   Py_buffer buffer_{};
   std::vector<Py_ssize_t> shape_;

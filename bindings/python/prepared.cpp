@@ -147,9 +147,10 @@ void Prepared::use_elements(const Memory& memory) {
 
 void Prepared::find_in_place(const Memory& inner, const Memory& outer, Count first) {
   if (inner.count() == 0 || outer.count() == 0) return;
-  if (inner.begins_at(outer, first))
+  const detail::Meeting found = detail::meeting(inner.lying(), outer.lying(), first, inner.element());
+  if (found == detail::Meeting::same)
     call_.in_place = true;
-  else if (inner.overlaps(outer))
+  else if (found == detail::Meeting::crossing || inner.overlaps(outer))
     refuse("send and recv overlap; pass the same array for both to work in place, or separate ones");
 }
 

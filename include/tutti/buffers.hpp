@@ -73,14 +73,9 @@ auto* address_of(B& buffer) {
   }
 }
 
-/// Where element `index` lies.
 template <class B>
-const void* place_of(const B& buffer, Count index) {
-  const auto bytes = index * static_cast<Count>(sizeof(Value<B>));
-  if constexpr (LaidOut<B>)
-    return reinterpret_cast<const std::byte*>(buffer.data()) + buffer.layout().place(bytes);
-  else
-    return std::ranges::data(buffer) + index;
+Lying lying(const B& buffer) {
+  return {address_of(buffer), layout_of(buffer), length(buffer)};
 }
 
 /// Throws Error (usage): two buffers begin at the same element and go on differently.
@@ -90,10 +85,9 @@ const void* place_of(const B& buffer, Count index) {
 template <class Inner, class Outer>
 bool in_place(const Inner& inner, const Outer& outer, Count index) {
   if constexpr (LaidOut<Inner> || LaidOut<Outer>) {
-    if (length(inner) == 0 || place_of(inner, 0) != place_of(outer, index)) return false;
-    const Layout *a = layout_of(inner), *b = layout_of(outer);
-    if (length(inner) == length(outer) && (a == nullptr ? b != nullptr : b == nullptr || *a != *b)) refuse_crossing();
-    return true;
+    const Meeting found = meeting(lying(inner), lying(outer), index, sizeof(Value<Inner>));
+    if (found == Meeting::crossing) refuse_crossing();
+    return found == Meeting::same;
   } else {
     return std::ranges::data(inner) == std::ranges::data(outer) + index;
   }

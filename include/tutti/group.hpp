@@ -470,6 +470,8 @@ class TUTTI_API Group {
   Call varying_call(Kind kind, const In& in, Out&& out, std::span<const Count> send_counts,
                     std::span<const Count> send_offsets, std::span<const Count> recv_counts,
                     std::span<const Count> recv_offsets, Rank root, const Options& options) const;
+  template <class In, class Out>
+  void expect_no_crossing(const Call& made, const In& in, const Out& out) const;
   /// Throws Error (usage) when a buffer has another length than the collective needs.
   static void expect_length(Kind kind, const char* which, Count length, Count needed);
   /// The same when a rank is listed twice or is none of the group.

@@ -2,6 +2,8 @@
 // How Group's typed methods become calls. Included by group.hpp.
 #pragma once
 
+#include <numeric>
+
 #include "tutti/group.hpp"
 
 namespace tutti {
@@ -30,6 +32,13 @@ Reduction reduction(const Function<F>& op) {
     }
   };
   return {Op::user, op.commutative, apply, const_cast<void*>(static_cast<const void*>(&op.f))};
+}
+
+/// Where the block of rank `own` begins; -1 where there are too few numbers, which is refused later.
+inline Count block_offset(std::span<const Count> counts, std::span<const Count> offsets, std::size_t own) {
+  if (counts.size() <= own || (!offsets.empty() && offsets.size() <= own)) return -1;
+  if (!offsets.empty()) return offsets[own];
+  return std::accumulate(counts.begin(), counts.begin() + static_cast<std::ptrdiff_t>(own), Count{0});
 }
 
 }  // namespace detail
@@ -160,6 +169,17 @@ Call Group::alltoall_call(const In& in, Out&& out, const Options& options) const
   return made;
 }
 
+/// In place a block is copied to where it already lies, which does no harm. One that crosses its place is refused.
+template <class In, class Out>
+void Group::expect_no_crossing(const Call& made, const In& in, const Out& out) const {
+  const bool root = rank() == made.root;
+  const auto own = static_cast<std::size_t>(rank());
+  if (made.kind == Kind::allgatherv || (made.kind == Kind::gatherv && root))
+    static_cast<void>(detail::in_place(in, out, detail::block_offset(made.recv_counts, made.recv_offsets, own)));
+  if (made.kind == Kind::scatterv && root)
+    static_cast<void>(detail::in_place(out, in, detail::block_offset(made.send_counts, made.send_offsets, own)));
+}
+
 template <class In, class Out>
 Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Count> send_counts,
                          std::span<const Count> send_offsets, std::span<const Count> recv_counts,
@@ -179,6 +199,7 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
     expect_blocks(kind, "in", length(in), made.send_counts, made.send_offsets);
   if (kind == Kind::alltoallv || kind == Kind::allgatherv || (kind == Kind::gatherv && rank() == root))
     expect_blocks(kind, "out", length(out), recv_counts, recv_offsets);
+  if constexpr (LaidOut<In> || LaidOut<Out>) expect_no_crossing(made, in, out);
   return made;
 }
 

@@ -145,6 +145,24 @@ namespace detail {
 /// Throws Error (usage).
 TUTTI_API void check_view(const Layout& layout, std::size_t memory, std::size_t element);
 
+/// A buffer of `count` elements; no layout: side by side.
+struct Lying {
+  const void* memory;
+  const Layout* layout;
+  Count count;
+};
+
+/// Two buffers, one of which may be a part of the other.
+enum class Meeting : unsigned char {
+  apart,     ///< The one does not begin at that element of the other.
+  same,      ///< It is that part of the other.
+  crossing,  ///< It begins there and goes on differently.
+};
+
+/// How `inner` and `outer` lie from element `first` of `outer` on. Of buffers that are not equally long, some elements
+/// are compared.
+TUTTI_API Meeting meeting(const Lying& inner, const Lying& outer, Count first, std::size_t element);
+
 }  // namespace detail
 
 template <class T>

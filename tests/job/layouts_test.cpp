@@ -109,6 +109,61 @@ TEST(LayoutsTest, WhatIsWrongIsFoundBeforeAnythingIsSent) {
   });
 }
 
+/// Everything at every second place, and a poison between.
+std::vector<double> with_gaps(Count count) {
+  std::vector<double> memory(static_cast<std::size_t>(2 * count), -100);
+  for (std::size_t i = 0; i < memory.size(); i += 2) memory[i] = static_cast<double>(i / 2);
+  return memory;
+}
+
+TEST(LayoutsTest, BuffersThatCrossAreRefused) {
+  job::run_inproc(ranks, {}, [](const Group& world) {
+    for (const Count length : {2, 3, 1000}) {
+      const Layout one = Layout::of<double>();
+      const Layout all = one.strided(length * ranks, 1, 2);
+      const Count offset = world.rank() * length * 2 * static_cast<Count>(sizeof(double));
+      const Layout block = one.strided(length, 1, 2).moved(offset), crossing = one.repeat(length).moved(offset);
+      std::vector<double> memory = with_gaps(length * ranks);
+      const std::vector<Count> counts(ranks, length);
+      const View whole(memory, all), mine(memory, block), other(memory, crossing);
+      const Rank root = world.rank();  // nobody else has anything to refuse
+      const std::string text = "laid out differently";
+      expect_refused(text, [&] { world.allgather(other, whole); });
+      expect_refused(text, [&] { world.allgatherv(other, whole, counts); });
+      expect_refused(text, [&] { world.gather(other, whole, root); });
+      expect_refused(text, [&] { world.gatherv(other, whole, counts, {}, root); });
+      expect_refused(text, [&] { world.scatter(whole, other, root); });
+      expect_refused(text, [&] { world.scatterv(whole, other, counts, {}, root); });
+      // What goes on alike is in place.
+      for (std::size_t i = 0; i < memory.size(); i += 2) memory[i] = world.rank();
+      world.allgather(mine, whole);
+      world.allgatherv(mine, whole, counts);
+      for (std::size_t i = 0; i < memory.size(); i += 2)
+        ASSERT_EQ(memory[i], static_cast<double>(i / 2 / static_cast<std::size_t>(length)));
+    }
+  });
+}
+
+TEST(LayoutsTest, ManyElementsAreComparedByThoseThatNoPeriodHides) {
+  // Of 6100 cubes of 2 x 2 x 2 elements, 61 elements at equal distances would all be the first ones.
+  constexpr Count cubes = 6100, element = sizeof(double), elements = 8 * cubes;
+  const std::vector<double> memory(1);  // nobody reads it
+  const auto cube = [](Count inner, Count outer) {
+    return Layout::of<double>(2).strided_bytes(2, 1, inner).strided_bytes(2, 1, outer).strided_bytes(cubes, 1, 128);
+  };
+  const Layout straight = cube(16, 48), turned = cube(48, 16), longer = straight.repeat(2);
+  const auto meeting = [&](const Layout& inner, const Layout& outer, Count first) {
+    return detail::meeting({memory.data(), &inner, inner.size() / element},
+                           {memory.data(), &outer, outer.size() / element}, first, element);
+  };
+  EXPECT_EQ(straight.size(), elements * element);
+  EXPECT_EQ(meeting(straight, longer, 0), detail::Meeting::same);
+  EXPECT_EQ(meeting(turned, longer, 0), detail::Meeting::crossing);
+  EXPECT_EQ(meeting(straight, longer, 1), detail::Meeting::apart);
+  EXPECT_EQ(meeting(straight, straight.moved(8).moved(-8), 0), detail::Meeting::same);
+  EXPECT_EQ(meeting(straight, turned, 0), detail::Meeting::crossing);
+}
+
 TEST(LayoutsTest, PairsThatDisagreeAreAMismatch) {
   job::run_inproc(2, {}, [](const Group& world) {
     std::vector<int> in(8), out(8);

@@ -33,6 +33,8 @@ def check_refused():
     refuses("overlap", GROUP.allreduce, np.ones(4), np.lib.stride_tricks.as_strided(np.ones(8), (4,), (4,)))
     square = np.ones((3, 3))
     refuses("overlap", GROUP.allreduce, square, square.T)
+    long = np.ones((3000 * SIZE, 2))
+    refuses("overlap", GROUP.reduce_scatter_block, long[:, 0], long.reshape(-1)[:3000])
     refuses("overlap", GROUP.alltoallw, [ones[:3]] * SIZE, [square[0]] * SIZE) if SIZE > 1 else None
     refuses("one per rank", GROUP.alltoallw, [ones] * (SIZE + 1), [square] * SIZE)
     refuses("read-only", GROUP.allreduce, ones, np.frombuffer(bytes(32)))
