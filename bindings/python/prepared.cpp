@@ -231,6 +231,10 @@ void Prepared::prepare_reduce_scatter() {
   if (whole) return;
   expect(*recv_, "recv", mine);
   find_in_place(*recv_, *send_, 0);
+  if (!call_.in_place) return;
+  // The operands are taken from the output: it is the whole array, which begins where recv does.
+  call_.output = send_->data();
+  call_.output_layout = send_->layout();
 }
 
 void Prepared::prepare_gather() {

@@ -34,6 +34,15 @@ Reduction reduction(const Function<F>& op) {
   return {Op::user, op.commutative, apply, const_cast<void*>(static_cast<const void*>(&op.f))};
 }
 
+/// Of a call whose result is one block: in place the whole is the output, since the operands are taken from there.
+template <class In, class Out>
+void put_block(Call& made, const In& in, const Out& out) {
+  made.in_place = length(in) > 0 && in_place(out, in, 0);
+  if (!made.in_place) return;
+  made.output = const_cast<void*>(made.input);  // it begins where `out` does, which is writable
+  made.output_layout = made.input_layout;
+}
+
 /// Where the block of rank `own` begins; -1 where there are too few numbers, which is refused later.
 inline Count block_offset(std::span<const Count> counts, std::span<const Count> offsets, std::size_t own) {
   if (counts.size() <= own || (!offsets.empty() && offsets.size() <= own)) return -1;
@@ -121,7 +130,7 @@ Call Group::reduce_scatter_block_call(const In& in, Out&& out, const Reduce& op,
   made.reduction = detail::reduction<detail::Value<In>>(op);
   made.count = length(out);
   expect_length(made.kind, "in", length(in), made.count * size());
-  made.in_place = detail::in_place(in, out, 0);
+  detail::put_block(made, in, out);
   return made;
 }
 
@@ -134,7 +143,7 @@ Call Group::reduce_scatter_call(const In& in, Out&& out, std::span<const Count> 
   expect_blocks(made.kind, "in", length(in), counts, {});
   const auto own = static_cast<std::size_t>(rank());
   if (own < counts.size()) expect_length(made.kind, "out", length(out), counts[own]);
-  made.in_place = length(in) > 0 && detail::in_place(in, out, 0);
+  detail::put_block(made, in, out);
   return made;
 }
 

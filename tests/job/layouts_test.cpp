@@ -116,6 +116,38 @@ std::vector<double> with_gaps(Count count) {
   return memory;
 }
 
+void expect_block(const Group& world, std::vector<double> memory, std::size_t length) {
+  for (std::size_t i = 0; i < memory.size(); ++i) {
+    const bool gap = i % 2 == 1;
+    if (!gap && i / 2 >= length) continue;
+    const double element = static_cast<double>(length * static_cast<std::size_t>(world.rank()) + i / 2);
+    ASSERT_EQ(memory[i], gap ? -100 : ranks * element) << i;
+  }
+}
+
+TEST(LayoutsTest, TheBlockOfAReductionMayBeTheBeginningOfTheWhole) {
+  job::run_inproc(ranks, {}, [](const Group& world) {
+    for (const Group& group : {world, world.reproducible()})
+      for (const Count length : {1, 2, 100}) {
+        const Layout one = Layout::of<double>();
+        const Layout all = one.strided(length * ranks, 1, 2), block = one.strided(length, 1, 2);
+        std::vector<double> memory = with_gaps(length * ranks);
+        group.reduce_scatter_block(View(memory, all), View(memory, block), sum);
+        expect_block(group, memory, static_cast<std::size_t>(length));
+        memory = with_gaps(length * ranks);
+        const std::vector<Count> counts(ranks, length);
+        group.reduce_scatter(View(memory, all), View(memory, block), counts, sum);
+        expect_block(group, memory, static_cast<std::size_t>(length));
+        if (length == 1) continue;
+        expect_refused("laid out differently", [&] {
+          group.reduce_scatter_block(View(memory, all), std::span(memory).first(static_cast<std::size_t>(length)), sum);
+        });
+        expect_refused("laid out differently",
+                       [&] { group.reduce_scatter(View(memory, all), View(memory, one.repeat(length)), counts, sum); });
+      }
+  });
+}
+
 TEST(LayoutsTest, BuffersThatCrossAreRefused) {
   job::run_inproc(ranks, {}, [](const Group& world) {
     for (const Count length : {2, 3, 1000}) {

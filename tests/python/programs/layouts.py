@@ -94,6 +94,17 @@ for which in range(5):
     GROUP.allreduce(received, received)  # in place
     expect(received, around, sum(value(rank, 6) for rank in range(SIZE)))
 
+# The result of a scattered reduction may lie in the beginning of what was sent, and what lies between stays.
+for length in (1, 10):
+    for reduction, *counts in (GROUP.reduce_scatter_block,), (GROUP.reduce_scatter, [length] * SIZE):
+        for forth in (True, False):
+            around = np.full(2 * length * SIZE + 9, POISON)
+            whole = around[: 2 * length * SIZE : 2] if forth else around[: length * SIZE][::-1]
+            whole[...] = np.arange(length * SIZE)
+            reduction(whole, whole[:length], *counts)
+            assert_array_equal(whole[:length], SIZE * (np.arange(length) + length * RANK))
+            assert (around == POISON).sum() == around.size - whole.size
+
 # Every other element of one array is sent, the ones between are filled.
 both = np.arange(2000.0)
 GROUP.allreduce(both[::2], both[1::2])
