@@ -29,12 +29,13 @@ inline Call typed(tutti_group group, Kind kind, tutti_type type) {
   return call;
 }
 
-/// Throws Error (usage) when a buffer that the call needs is NULL.
+/// Throws Error (usage) when a buffer that the call needs is NULL, or TUTTI_IN_PLACE where that stands for none.
 void check_buffers(const Call& call, tutti_group group);
 /// The same along the edges of a graph.
 void check_neighbor_buffers(const Call& call, tutti_group group);
 
-/// Whether this argument is a buffer, and NULL. Where none is, no call has to be asked which of them it needs.
+/// Whether this argument should be a buffer, and is NULL. Where none is, no call has to be asked which of them it
+/// needs.
 template <class Argument>
 bool is_null_buffer(const Argument& argument) {
   if constexpr (std::is_same_v<Argument, void*> || std::is_same_v<Argument, const void*>)
@@ -48,7 +49,9 @@ template <class Make, class... Arguments>
 Call checked(const void* caller, tutti_group group, Make make, const Arguments&... arguments) {
   Call call = make(group, arguments...);
   call.site = caller;
-  if ((is_null_buffer(arguments) || ...)) check_buffers(call, group);
+  // A TUTTI_IN_PLACE that its maker understood is in no call any more.
+  const bool misplaced = call.input == TUTTI_IN_PLACE || call.output == TUTTI_IN_PLACE;
+  if (misplaced || (is_null_buffer(arguments) || ...)) check_buffers(call, group);
   return call;
 }
 

@@ -186,7 +186,6 @@ Count total(std::span<const Count> counts) {
 
 /// Nobody can know how long a buffer is, but whether there is one.
 void tutti::c::check_buffers(const Call& call, tutti_group group) {
-  if (call.input != nullptr && call.output != nullptr) return;
   if (call.kind >= Kind::neighbor_allgather) return check_neighbor_buffers(call, group);
   const bool root = group->rank == call.root;
   Count sent = call.send_counts.empty() ? call.count : total(call.send_counts);
@@ -203,11 +202,8 @@ void tutti::c::check_buffers(const Call& call, tutti_group group) {
     reads = false;
   }
   if (call.kind == Kind::reduce || call.kind == Kind::gather || call.kind == Kind::gatherv) writes = root;
-  const auto missing = [&](const char* which) {
-    refuse(std::string(name_of(call.kind)) + ": " + which + " is NULL; pass a buffer");
-  };
-  if (reads && sent > 0 && call.input == nullptr) missing("in");
-  if (writes && received > 0 && call.output == nullptr) missing(call.kind == Kind::bcast ? "buffer" : "out");
+  expect_buffer(name_of(call.kind), "in", call.input, reads && sent > 0);
+  expect_buffer(name_of(call.kind), call.kind == Kind::bcast ? "buffer" : "out", call.output, writes && received > 0);
 }
 
 tutti_status tutti_barrier(tutti_group group) { return run(TUTTI_CALLER, group, barrier_call); }

@@ -27,7 +27,10 @@ std::unique_ptr<tutti_exchange_handle> started(const void* caller, tutti_group g
   if (element.in != nullptr || element.out != nullptr)
     refuse("sparse_exchange: the elements of a parcel lie side by side; pass a plain type");
   std::vector<RawExchange::Parcel> raw;
-  for (size_t i = 0; i < n; ++i) raw.push_back({parcels[i].rank, parcels[i].data, parcels[i].count});
+  for (size_t i = 0; i < n; ++i) {
+    expect_buffer("sparse_exchange", "data", parcels[i].data, false);
+    raw.push_back({parcels[i].rank, parcels[i].data, parcels[i].count});
+  }
   return std::make_unique<tutti_exchange_handle>(tutti_exchange_handle{
       RawExchange(handle_of(group).group, raw, element.type, element.bytes, caller), element.bytes, {}, {}});
 }

@@ -8,6 +8,7 @@
 #include <new>
 #include <optional>
 #include <string>
+#include <string_view>
 #include <utility>
 
 #include "engine/reduction.hpp"
@@ -31,6 +32,13 @@ namespace tutti::c {
 tutti_status remember(Cause cause, const char* text, Rank peer = -1) noexcept;
 
 [[noreturn]] inline void refuse(const std::string& text) { throw Error(Cause::usage, text); }
+
+/// Throws Error (usage) when what a call got as `which` is no buffer: TUTTI_IN_PLACE, or NULL where one is needed.
+inline void expect_buffer(std::string_view call, const char* which, const void* given, bool needed) {
+  if (given == TUTTI_IN_PLACE)
+    refuse(std::string(call) + ": TUTTI_IN_PLACE cannot stand for " + which + " here; pass a buffer");
+  if (needed && given == nullptr) refuse(std::string(call) + ": " + which + " is NULL; pass a buffer");
+}
 
 /// Runs `work` and turns what it throws into a status.
 template <class Work>

@@ -6,21 +6,17 @@ using namespace tutti::c;
 
 namespace {
 
-void check_buffer(const void* data, Count count, const char* name) {
-  if (data == nullptr && count > 0) refuse(std::string(name) + ": data is NULL; pass a buffer");
-}
-
 Request start_send(const void* caller, tutti_group group, const void* data, Count count, tutti_type type, Rank to,
                    std::uint32_t tag) {
   const ElementType element = element_of(type);
-  check_buffer(data, count, "send");
+  expect_buffer("send", "data", data, count > 0);
   return handle_of(group).group.start_send(data, count, element.type, element.bytes, to, tag, caller, element.in);
 }
 
 Request start_recv(const void* caller, tutti_group group, void* data, Count count, tutti_type type, Rank from,
                    std::uint32_t tag) {
   const ElementType element = element_of(type);
-  check_buffer(data, count, "recv");
+  expect_buffer("recv", "data", data, count > 0);
   return handle_of(group).group.start_recv(data, count, element.type, element.bytes, from, tag, caller, element.out);
 }
 

@@ -53,6 +53,7 @@ tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const
     const bool in_place = in == TUTTI_IN_PLACE;
     if (in_place && kind != Kind::alltoallw)
       refuse(std::string(name_of(kind)) + ": it cannot work in place; pass separate buffers");
+    expect_buffer(name_of(kind), "out", out, false);  // NULL may be what offsets count from
     if (!in_place) sent = parts_of(kind, send, partners.to);
     PartsCall made(kind, in_place ? nullptr : in, sent, out, parts_of(kind, recv, partners.from));
     work(handle.group, made.call(handle.algorithms[static_cast<std::size_t>(kind)], caller));

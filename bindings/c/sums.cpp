@@ -9,8 +9,8 @@ namespace {
 
 Call sum_call(tutti_group group, const void* in, Count count, tutti_type type, void* total) {
   const ElementType element = element_of(type);
-  if (total == nullptr || (in == nullptr && count > 0))
-    refuse(std::string("sum: ") + (total == nullptr ? "total" : "in") + " is NULL; pass a buffer");
+  expect_buffer("sum", "total", total, true);
+  expect_buffer("sum", "in", in, count > 0);
   if (count < 0) refuse("sum: the count " + std::to_string(count) + " is negative");
   Call call;
   call.kind = Kind::allreduce;

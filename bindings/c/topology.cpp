@@ -36,7 +36,7 @@ T& place(T* pointer, const char* name) {
 
 Call neighbor_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type) {
   Call call = typed(group, kind, type);
-  call.input = in;
+  if (in != TUTTI_IN_PLACE) call.input = in;
   call.output = out;
   call.count = count;
   const bool alike = call.input_layout == call.output_layout;  // else one memory may hold both, side by side
@@ -84,13 +84,11 @@ bool some_positive(std::span<const Count> counts) {
 }  // namespace
 
 void tutti::c::check_neighbor_buffers(const Call& call, tutti_group group) {
-  if (call.input != nullptr && call.output != nullptr) return;
   const Graph graph(handle_of(group).group);
   const bool sends = graph.outdegree() > 0 && (call.count > 0 || some_positive(call.send_counts));
   const bool receives = graph.indegree() > 0 && (call.count > 0 || some_positive(call.recv_counts));
-  if ((sends && call.input == nullptr) || (receives && call.output == nullptr))
-    refuse(std::string(name_of(call.kind)) + ": " + (sends && call.input == nullptr ? "in" : "out") +
-           " is NULL; pass a buffer");
+  expect_buffer(name_of(call.kind), "in", call.input, sends && !call.in_place);  // in place is refused later
+  expect_buffer(name_of(call.kind), "out", call.output, receives);
 }
 
 tutti_status tutti_dims_create(int32_t size, int dimensions, int* dims) {

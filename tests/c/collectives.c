@@ -1,5 +1,8 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* The collectives with one agreed count: both forms, all roots, in place. */
+#include <stdlib.h>
+#include <string.h>
+
 #include "check.h"
 
 static const int64_t counts[] = {0, 1, 3, 1000};
@@ -110,6 +113,50 @@ static void check_alltoall(tutti_group group, int64_t n, int split_phase, int in
   release(out, size * n);
 }
 
+/* TUTTI_IN_PLACE stands for no place to receive in, nor for what is sent where it is read. */
+static void check_misplaced(tutti_group group) {
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  const tutti_parcel parcel[1] = {{rank, 3, TUTTI_IN_PLACE}};
+  int64_t *in = fresh(3 * size), *counts = fresh(size);
+  tutti_layout layout = NULL, *layouts = malloc((size_t)size * sizeof(tutti_layout));
+  tutti_request request;
+  tutti_persistent again;
+  tutti_exchange exchange;
+  double number = 1;
+  int32_t r;
+  CHECK(layouts != NULL);
+  CHECK_OK(tutti_layout_strided(&layout, TUTTI_INT64, 1, 3, 3));
+  for (r = 0; r < size; ++r) counts[r] = 3, layouts[r] = layout;
+  CHECK_FAILS(TUTTI_USAGE, tutti_bcast(group, TUTTI_IN_PLACE, 3, TUTTI_INT64, 0));
+  CHECK(strstr(tutti_last_error(), "TUTTI_IN_PLACE cannot stand for buffer") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_ibcast(group, TUTTI_IN_PLACE, 3, TUTTI_INT64, 0, &request));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, TUTTI_IN_PLACE, TUTTI_IN_PLACE, 3, TUTTI_INT64, TUTTI_SUM));
+  CHECK(strstr(tutti_last_error(), "for out") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce_init(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64, TUTTI_SUM, &again));
+  CHECK_FAILS(TUTTI_USAGE, tutti_reduce(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64, TUTTI_SUM, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scan(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_reduce_scatter(group, in, TUTTI_IN_PLACE, counts, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_gather(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgather(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, 3, TUTTI_IN_PLACE, counts, NULL, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatter(group, TUTTI_IN_PLACE, in, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatter(group, TUTTI_IN_PLACE, TUTTI_IN_PLACE, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatterv(group, TUTTI_IN_PLACE, counts, NULL, in, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_alltoall(group, in, TUTTI_IN_PLACE, 3, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_alltoallw(group, in, NULL, layouts, TUTTI_IN_PLACE, NULL, layouts));
+  CHECK_FAILS(TUTTI_USAGE, tutti_sum(group, TUTTI_IN_PLACE, 1, TUTTI_FLOAT64, &number));
+  CHECK_FAILS(TUTTI_USAGE, tutti_sum(group, &number, 1, TUTTI_FLOAT64, TUTTI_IN_PLACE));
+  CHECK_FAILS(TUTTI_USAGE, tutti_send(group, TUTTI_IN_PLACE, 3, TUTTI_INT64, (rank + 1) % size, 0));
+  CHECK_FAILS(TUTTI_USAGE, tutti_irecv(group, TUTTI_IN_PLACE, 3, TUTTI_INT64, (rank + 1) % size, 0, &request));
+  CHECK(strstr(tutti_last_error(), "recv: TUTTI_IN_PLACE") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_sparse_exchange(group, parcel, 1, TUTTI_INT64, &exchange));
+  CHECK_OK(tutti_layout_free(&layout));
+  free(layouts);
+  release(in, 3 * size);
+  release(counts, size);
+}
+
 void check_collectives(tutti_group group) {
   tutti_request request;
   int32_t root;
@@ -129,6 +176,7 @@ void check_collectives(tutti_group group) {
       check_alltoall(group, counts[c], form, 1);
     }
   }
+  check_misplaced(group);
   CHECK_OK(tutti_barrier(group));
   CHECK_OK(tutti_ibarrier(group, &request));
   finish(&request);

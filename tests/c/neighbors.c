@@ -1,5 +1,7 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* Grids, graphs, the collectives along their edges in all forms, and sparse_exchange. */
+#include <string.h>
+
 #include "check.h"
 
 /* Who stands where in a ring. */
@@ -21,6 +23,14 @@ static void check_places(tutti_group ring) {
   CHECK(other == size - 1);
   CHECK_OK(tutti_shift(ring, 0, 1, &source, &other));
   CHECK(source == before && other == after);
+}
+
+static void check_without_buffers(tutti_group ring, int64_t* in) {
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_reduce(ring, in, NULL, 2, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_reduce(ring, in, TUTTI_IN_PLACE, 2, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_allgather(ring, in, TUTTI_IN_PLACE, 2, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(ring, TUTTI_IN_PLACE, in, 2, TUTTI_INT64));
+  CHECK(strstr(tutti_last_error(), "in place") != NULL);
 }
 
 /* A ring: what goes in negative direction arrives from positive direction, also on one and on two ranks. */
@@ -76,7 +86,7 @@ static void check_ring(tutti_group group) {
     for (i = 0; i < 3; ++i) CHECK(out[i] == value(before, i) + value(after, i) + 2 * step);
     CHECK(out[3] == value(after, 1) + step);
   }
-  CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_reduce(ring, in, NULL, 2, TUTTI_INT64, TUTTI_SUM));
+  check_without_buffers(ring, in);
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(ring, in, in, 2, TUTTI_INT64));
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(ring, in, NULL, 2, TUTTI_INT64));
   CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_alltoall(group, in, out, 2, TUTTI_INT64));
