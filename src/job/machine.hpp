@@ -6,7 +6,7 @@
 
 namespace tutti::job {
 
-/// Unless TUTTI_SINGLE_COPY says no.
+/// Unless TUTTI_SINGLE_COPY says no. Throws Error (usage).
 bool single_copy_wanted();
 
 /// `cores`: usable by all ranks of the job. Whether single copy works is only known once the ranks have tried; until

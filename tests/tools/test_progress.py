@@ -69,10 +69,6 @@ def test_rank_zero_decides_for_all():
     assert "TUTTI_PROGRESS_THREAD=on" in tutti("run", "-n", 2, "sh", "-c", line, TUTTI_PROGRESS_THREAD="on").stdout
 
 
-def test_a_word_that_means_nothing():
-    assert "write off, auto or on" in tutti("info", expected=2, TUTTI_PROGRESS_THREAD="maybe").stderr
-
-
 def test_a_request_moves_on_without_calls(tmp_path):
     """The rank in the middle of a chain hands on what it gets while it does something else: the last rank ends it."""
     program = tmp_path / "chain.py"
