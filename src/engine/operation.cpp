@@ -10,6 +10,7 @@
 #include <new>
 #include <utility>
 
+#include "base/names.hpp"
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/mailbox.hpp"
@@ -34,6 +35,20 @@ void Operation::begin_exact(Count own) {
   exact_output_ = users.output;
   base(plan::Buffer::input) = ends.input;
   base(plan::Buffer::output) = ends.output;
+}
+
+void Operation::make_room_for_scratch() {
+  try {
+    scratch_.resize(bound_->scratch_bytes);
+  } catch (const std::bad_alloc&) {
+    const Description& says = bound_->description;
+    throw Error(Cause::system, base::name(says.kind, says.label) + " on group " + channel_.who_.name + ", rank " +
+                                   std::to_string(channel_.rank()) + ": no memory for the " +
+                                   std::to_string(bound_->scratch_bytes) +
+                                   " bytes that it works in; free some, or pass fewer elements at a time" +
+                                   (says.kind == Kind::plan ? ", or build the plan with less scratch" : "") +
+                                   ". Nothing was sent, and the group is as before");
+  }
 }
 
 void Operation::open(std::shared_ptr<Mailbox> mailbox) {

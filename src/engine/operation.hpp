@@ -120,7 +120,8 @@ class Operation {
   void open(std::shared_ptr<Mailbox> mailbox);
 
   [[gnu::noinline]] void make_room_for_areas() { areas_.resize(std::max(areas_.size(), bound_->written.size())); }
-  [[gnu::noinline]] void make_room_for_scratch() { scratch_.resize(bound_->scratch_bytes); }
+  /// Throws Error (system).
+  [[gnu::noinline]] void make_room_for_scratch();
   /// Own cells are written only when nobody reads what they held before.
   bool may_write(const Place& target) const;
   /// The last cell that everybody must be done with before this rank writes its cell of that sequence, and that of the

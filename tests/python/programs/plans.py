@@ -147,6 +147,22 @@ def check_refusals():
         refused("plan lonely, rank 1, step s0 .*: rank 0 sends no such message", WORLD.check, lonely.commit())
 
 
+def check_memory():
+    """Scratch that no machine has is the operating system's refusal, before anything is sent."""
+    plan = tutti.PlanBuilder("vast", RANK, SIZE, send=1, recv=1)
+    vast = plan.scratch(1 << 50)
+    kept = plan.copy(plan.input, vast[:1])
+    plan.copy(vast[:1], plan.output).after(kept)
+    done = plan.commit()
+    for call in (WORLD.run, WORLD.start):
+        with pytest.raises(
+            tutti.Error, match=f"plan vast on group world, rank {RANK}: no memory.*less scratch"
+        ) as caught:
+            call(done, np.ones(1), np.ones(1))
+        assert caught.value.cause == "system"
+    assert WORLD.allreduce(1) == SIZE
+
+
 def check_mismatch():
     group = WORLD.dup()
     plan = ring(RANK, SIZE, 4) if RANK else from_left(RANK, SIZE)
@@ -159,6 +175,7 @@ check_runs()
 check_looks()
 check_kept()
 check_refusals()
+check_memory()
 if SIZE > 1:
     check_mismatch()
 WORLD.barrier()
