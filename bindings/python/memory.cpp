@@ -157,6 +157,12 @@ std::string Memory::describe() const {
   return text + ")";
 }
 
+std::string Memory::dtype() const {
+  const auto dtype = nanobind::getattr(nanobind::handle(buffer_.obj), "dtype", nanobind::none());
+  if (!dtype.is_none()) return nanobind::str(dtype).c_str();
+  return buffer_.format == nullptr ? "B" : buffer_.format;
+}
+
 bool Memory::same_shape(const Memory& other) const { return shape_ == other.shape_; }
 
 bool Memory::same_elements(const Memory& other) const {

@@ -34,6 +34,8 @@ class Memory {
   std::uint32_t element() const { return static_cast<std::uint32_t>(buffer_.itemsize); }
   /// For messages: "elements of 8 bytes (format d), shape (2, 3)".
   std::string describe() const;
+  /// numpy's name of the elements' type: "float16", ">f8". Of other buffers their format.
+  std::string dtype() const;
   bool same_shape(const Memory& other) const;
   bool same_elements(const Memory& other) const;
   /// For detail::meeting.

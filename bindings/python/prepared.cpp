@@ -82,10 +82,11 @@ Prepared::Prepared(nb::object values, nb::object total, std::string algorithm) {
   arguments_.send = std::move(values);
   arguments_.recv = std::move(total);
   arguments_.algorithm = std::move(algorithm);
+  arguments_.op.op = Op::sum;
   call_.kind = Kind::allreduce;
-  call_.algorithm = arguments_.algorithm;
-  call_.reduction.op = Op::sum;
   call_.exact = Exactness::folded;
+  call_.algorithm = arguments_.algorithm;
+  take_operation();
   hold_send();
   hold_recv();
   expect(*recv_, "total", 1);
@@ -116,7 +117,10 @@ void Prepared::rethrow() const {
   if (raised_) std::rethrow_exception(raised_);
 }
 
-std::string Prepared::what() const { return std::string(name_of(call_.kind)) + (plan_ ? " " + plan_.name() : ""); }
+std::string Prepared::what() const {
+  if (call_.exact == Exactness::folded) return "sum";
+  return std::string(name_of(call_.kind)) + (plan_ ? " " + plan_.name() : "");
+}
 
 std::string Prepared::role(const char* which) const { return what() + ": " + which; }
 
@@ -124,7 +128,8 @@ void Prepared::refuse(const std::string& text) const { throw Error(Cause::usage,
 
 void Prepared::hold_send() {
   if (arguments_.send.is_none()) refuse("this rank must pass send");
-  send_.emplace(arguments_.send.ptr(), Memory::Use::read, role("send").c_str());
+  send_.emplace(arguments_.send.ptr(), Memory::Use::read,
+                role(call_.exact == Exactness::folded ? "values" : "send").c_str());
   use_elements(*send_);
   call_.input = send_->data();
   call_.input_layout = send_->layout();
@@ -141,6 +146,12 @@ void Prepared::hold_recv() {
 }
 
 void Prepared::use_elements(const Memory& memory) {
+  const bool built_in = arguments_.op.op != Op::none && arguments_.op.op != Op::user;
+  if (built_in && memory.type() == Type::opaque)
+    refuse("there is no arithmetic for elements of dtype " + memory.dtype() +
+           "; convert them to bool, int8 to int64, uint8 to uint64, float32, float64, complex64 or complex128 in this "
+           "machine's byte order" +
+           (call_.exact == Exactness::folded ? "" : ", or pass a function (tutti.op)"));
   call_.type = memory.type();
   call_.element = memory.element();
 }

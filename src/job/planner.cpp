@@ -147,9 +147,10 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
 }
 
 void Planner::refuse(const Call& call, const std::string& text) const {
+  const std::string_view kind = call.exact == Exactness::folded ? "sum" : name_of(call.kind);
   const std::string name = call.plan == nullptr ? "" : " " + call.plan->name;
-  throw Error(Cause::usage, std::string(name_of(call.kind)) + name + " on group " + group_ + ", rank " +
-                                std::to_string(rank_) + ": " + text);
+  throw Error(Cause::usage,
+              std::string(kind) + name + " on group " + group_ + ", rank " + std::to_string(rank_) + ": " + text);
 }
 
 void Planner::check(const Call& call) const {

@@ -2,6 +2,7 @@
 // Sums that are rounded once: which of the ways to make them a call takes. All ranks decide alike.
 #include <algorithm>
 
+#include "base/names.hpp"
 #include "job/blocks.hpp"
 #include "job/planner.hpp"
 
@@ -25,7 +26,10 @@ bool Planner::is_exact(const Call& call) const {
 void Planner::check_exact(const Call& call) const {
   if (call.exact == Exactness::none) return;
   if (call.exact == Exactness::folded && !is_floating(call.type))
-    refuse(call, "the sum of whole arrays is of float, double or complex elements; add up others yourself first");
+    refuse(call,
+           "elements of type " + std::string(base::name(call.type)) +
+               " are not rounded; pass float32, float64, complex64 or complex128, or add up your own elements and "
+               "call allreduce");
   if (call.reduction.op == Op::prod && is_floating(call.type))
     refuse(call,
            "products of floating-point numbers depend on their order and have no reproducible form; call it on the "

@@ -84,8 +84,11 @@ def check_the_rest():
     assert WORLD.sum([1e308, 1e308, -1e308, -1e308]) == 0
     assert math.copysign(1, WORLD.sum([-0.0])) == -1
     assert math.copysign(1, WORLD.sum(np.empty(0))) == 1
-    with pytest.raises(tutti.Error, match="float"):
+    with pytest.raises(tutti.Error, match=r"sum on group world, .*elements of type int64 .*float32"):
         WORLD.sum([1, 2])
+    for values, text in (([None], "sum: values"), (np.ones(2, "f2"), "sum: .*dtype float16; convert .* order$")):
+        with pytest.raises(tutti.Error, match=text):
+            WORLD.sum(values)
     with pytest.raises(tutti.Error, match="plain group"):
         GROUP.allreduce(np.ones(2), op=tutti.PROD)
 
