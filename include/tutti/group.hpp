@@ -54,6 +54,7 @@ class TUTTI_API Group {
   /// The same ranks, and neighbours if it has some, with an order of operations of their own. Collective.
   Group dup() const;
   /// The ranks listed, in that order; collective over this group, with the same list on all. Empty for those not in it.
+  /// Throws Mismatch on all ranks when lists differ; the group is as before.
   Group subgroup(std::span<const Rank> ranks) const;
   /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
   /// order on those ranks.

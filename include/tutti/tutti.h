@@ -201,7 +201,8 @@ TUTTI_C_API const char* tutti_name(tutti_group group);
 TUTTI_C_API tutti_status tutti_split(tutti_group group, int colour, int key, tutti_group* part);
 /* The same ranks with an order of operations of their own. Collective. */
 TUTTI_C_API tutti_status tutti_dup(tutti_group group, tutti_group* copy);
-/* The `count` ranks listed, in that order; NULL for those not in it. Collective over `group`. Agreed: the list. */
+/* The `count` ranks listed, in that order; NULL for those not in it. Collective over `group`. Agreed: the list
+ * (TUTTI_MISMATCH on all ranks where lists differ, and the group is as before). */
 TUTTI_C_API tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
 /* The same, but called by the ranks listed alone; the others need not know. Lists that share ranks are made in the same
  * order on those ranks. Agreed among those listed: the list. */

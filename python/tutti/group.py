@@ -107,7 +107,10 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
         return self._handle.is_reproducible
 
     def subgroup(self, ranks: Sequence[int]) -> Group | None:
-        """The ranks listed, in that order; None for those not in it. Collective over this group. Agreed: the list."""
+        """The ranks listed, in that order; None for those not in it. Collective over this group.
+
+        Agreed: the list. Raises Mismatch on all ranks when lists differ; the group is as before.
+        """
         return _group(self._handle.subgroup([int(rank) for rank in ranks]))
 
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <set>
 
+#include "base/hash.hpp"
 #include "base/names.hpp"
 #include "job/runtime.hpp"
 
@@ -73,7 +74,9 @@ Group Group::subgroup(std::span<const Rank> ranks) const {
   expect_members(ranks);
   const auto mine = std::find(ranks.begin(), ranks.end(), rank());
   const bool in = mine != ranks.end();
-  return split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0);
+  std::uint64_t list = base::combine(1, ranks.size());  // never what a split passes
+  for (const Rank r : ranks) list = base::combine(list, static_cast<std::uint64_t>(r));
+  return handle(of(member_).split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0, list), reproducible_);
 }
 
 Group Group::reproducible() const { return handle(of(member_).shared_from_this(), true); }

@@ -189,15 +189,33 @@ std::vector<Rank> Member::near(std::span<const Rank> ranks) const {
   return found;
 }
 
-std::shared_ptr<Member> Member::split(int colour, int key) {
+namespace {
+
+/// What a rank wants of a split.
+struct Wish {
+  std::int64_t colour, key, agreed;
+};
+
+void expect_agreement(std::span<const Wish> wishes, const std::string& group, Rank me) {
+  const auto other = std::ranges::find_if(wishes, [&](const Wish& wish) { return wish.agreed != wishes[0].agreed; });
+  if (other == wishes.end()) return;
+  const auto rank = static_cast<Rank>(other - wishes.begin());
+  throw Mismatch(Cause::mismatch,
+                 "subgroup of group " + group + " does not match: rank 0 and rank " + std::to_string(rank) +
+                     " do not pass the same list of ranks. All ranks must pass one list, in one order. All of them "
+                     "get this error, and the group is as before.",
+                 rank == me ? 0 : rank);
+}
+
+}  // namespace
+
+std::shared_ptr<Member> Member::split(int colour, int key, std::uint64_t agreed) {
   const auto size = static_cast<std::size_t>(channel_->size());
   const Rank me = channel_->rank();
-  struct Wish {
-    std::int64_t colour, key;
-  };
-  const Wish mine{colour, key};
+  const Wish mine{colour, key, static_cast<std::int64_t>(agreed)};
   std::vector<Wish> wishes(size);
-  allgather(&mine.colour, &wishes[0].colour, 2);
+  allgather(&mine.colour, &wishes[0].colour, sizeof(Wish) / sizeof(std::int64_t));
+  expect_agreement(wishes, who().name, me);
   Membership made;
   const std::uint64_t number = splits_++;
   made.context = base::combine(base::combine(who().context, number), static_cast<std::uint64_t>(colour));

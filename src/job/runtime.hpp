@@ -113,8 +113,9 @@ class Member : public std::enable_shared_from_this<Member> {
   void agree_on_abilities(bool single_copy, const TableOf& table = nullptr);
   /// Collective, for a world: has a progress thread from now on, or not, and says so.
   void decide_on_progress_thread(ProgressThread wanted);
-  /// Collective; see Group::split. nullptr for a negative colour.
-  std::shared_ptr<Member> split(int colour, int key);
+  /// Collective; see Group::split. nullptr for a negative colour. Throws Mismatch on all ranks when `agreed` is not the
+  /// same on all.
+  std::shared_ptr<Member> split(int colour, int key, std::uint64_t agreed = 0);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
   /// See Group::agree, Group::shrink and Group::lost.

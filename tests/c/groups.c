@@ -65,6 +65,14 @@ void check_groups(tutti_group world) {
   else
     CHECK(list == NULL);
   CHECK_OK(tutti_group_free(&list));
+  if (size > 1) {
+    const int32_t turned[2] = {listed[1], listed[0]};
+    CHECK_FAILS(TUTTI_MISMATCH, tutti_subgroup(world, rank == size - 1 ? turned : listed, 2, &list));
+    CHECK(strstr(tutti_last_error(), "do not pass the same list") != NULL);
+    CHECK(tutti_last_error_peer() == (rank == size - 1 ? 0 : size - 1));
+    CHECK_FAILS(TUTTI_MISMATCH, tutti_subgroup(world, &rank, 1, &list));
+    check_works(world, rank, size); /* all have seen it: nothing is broken */
+  }
   check_survivors(world);
 }
 
