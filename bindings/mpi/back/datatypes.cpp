@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Datatypes become layouts by following how they were made; those that cannot be followed (darrays, 64-bit counts) by
-// asking MPI_Pack where it takes each byte from.
+// Datatypes become layouts by following how they were made; those that cannot be followed (darrays, pairs) by asking
+// MPI_Pack where it takes each byte from.
 #include "datatypes.hpp"
 
 #include <algorithm>
@@ -41,47 +41,97 @@ int forget_type(MPI_Datatype type, int, void*, void*) {
   return MPI_SUCCESS;
 }
 
-/// How a datatype was made.
+/// How a datatype was made, and how much there is to say of it.
+struct Envelope {
+  MPI_Count integers = 0, addresses = 0, counts = 0, types = 0;
+  int combiner = MPI_COMBINER_NAMED;
+};
+
+/// Types of MPI 4's constructors, whose counts have 64 bits, are an error to the older functions.
+Envelope envelope_of(MPI_Datatype type) {
+  Envelope made;
+  if (real.Type_get_envelope_c != nullptr) {
+    if (real.Type_get_envelope_c(type, &made.integers, &made.addresses, &made.counts, &made.types, &made.combiner) !=
+        MPI_SUCCESS)
+      return {};
+    return made;
+  }
+  int integers = 0, addresses = 0, types = 0;
+  if (real.Type_get_envelope(type, &integers, &addresses, &types, &made.combiner) != MPI_SUCCESS) return {};
+  made.integers = integers;
+  made.addresses = addresses;
+  made.types = types;
+  return made;
+}
+
+bool is_predefined(MPI_Datatype type) { return envelope_of(type).combiner == MPI_COMBINER_NAMED; }
+
+/// What a datatype was made of.
 struct Recipe {
   int combiner = MPI_COMBINER_NAMED;
-  std::vector<int> integers;
-  std::vector<MPI_Aint> addresses;
+  /// All its numbers in the order in which its constructor of C takes them; a subarray's order of storage is the last.
+  std::vector<Count> numbers;
   std::vector<MPI_Datatype> types;
 };
 
-void free_parts(Recipe& recipe) {
-  for (MPI_Datatype& part : recipe.types) {
-    int integers = 0, addresses = 0, types = 0, combiner = 0;
-    if (real.Type_get_envelope(part, &integers, &addresses, &types, &combiner) == MPI_SUCCESS &&
-        combiner != MPI_COMBINER_NAMED)
-      real.Type_free(&part);
-  }
+/// None where the MPI does not say.
+std::optional<Recipe> recipe_of(MPI_Datatype type, const Envelope& envelope) {
+  // None of these arrays may be absent, even those with nothing in them.
+  const auto room = [](MPI_Count count) { return static_cast<std::size_t>(count) + 1; };
+  std::vector<int> integers(room(envelope.integers));
+  std::vector<MPI_Aint> addresses(room(envelope.addresses));
+  std::vector<MPI_Count> counts(room(envelope.counts));
+  Recipe made{envelope.combiner, {}, std::vector<MPI_Datatype>(room(envelope.types))};
+  const int code =
+      real.Type_get_contents_c != nullptr
+          ? real.Type_get_contents_c(type, envelope.integers, envelope.addresses, envelope.counts, envelope.types,
+                                     integers.data(), addresses.data(), counts.data(), made.types.data())
+          : real.Type_get_contents(type, static_cast<int>(envelope.integers), static_cast<int>(envelope.addresses),
+                                   static_cast<int>(envelope.types), integers.data(), addresses.data(),
+                                   made.types.data());
+  if (code != MPI_SUCCESS) return std::nullopt;
+  integers.pop_back();
+  addresses.pop_back();
+  counts.pop_back();
+  made.types.pop_back();
+  // Counts of 64 bits take the place of integers and of addresses, in the same order. The two integers that a subarray
+  // keeps stand around them.
+  const auto behind_first = integers.begin() + (integers.empty() ? 0 : 1);
+  made.numbers.assign(integers.begin(), behind_first);
+  made.numbers.insert(made.numbers.end(), counts.begin(), counts.end());
+  made.numbers.insert(made.numbers.end(), behind_first, integers.end());
+  made.numbers.insert(made.numbers.end(), addresses.begin(), addresses.end());
+  return made;
 }
 
-std::vector<Count> wide(const int* numbers, std::size_t count) { return {numbers, numbers + count}; }
+void free_parts(Recipe& recipe) {
+  for (MPI_Datatype& part : recipe.types)
+    if (!is_predefined(part)) real.Type_free(&part);
+}
 
 Layout flatten(MPI_Datatype type);
 
-Layout blocks(const Layout& part, std::span<const Count> counts, const MPI_Aint* offsets) {
+using Numbers = std::span<const Count>;
+
+Layout blocks(const Layout& part, Numbers counts, Numbers offsets) {
   std::vector<Part> parts;
   for (std::size_t i = 0; i < counts.size(); ++i)
-    if (counts[i] > 0) parts.push_back({static_cast<Count>(offsets[i]), part.repeat(counts[i])});
+    if (counts[i] > 0) parts.push_back({offsets[i], part.repeat(counts[i])});
   return Layout::mixed(parts);
 }
 
-Layout structure(const Recipe& recipe) {
+Layout structure(std::span<const MPI_Datatype> types, Numbers counts, Numbers offsets) {
   std::vector<Part> parts;
-  const auto count = static_cast<std::size_t>(recipe.integers[0]);
-  for (std::size_t i = 0; i < count; ++i)
-    if (recipe.integers[i + 1] > 0)
-      parts.push_back(
-          {static_cast<Count>(recipe.addresses[i]), flatten(recipe.types[i]).repeat(recipe.integers[i + 1])});
+  for (std::size_t i = 0; i < counts.size(); ++i)
+    if (counts[i] > 0) parts.push_back({offsets[i], flatten(types[i]).repeat(counts[i])});
   return Layout::mixed(parts);
 }
 
-Layout subarray(const Layout& part, const std::vector<int>& numbers) {
+Layout subarray(const Layout& part, Numbers numbers) {
   const auto n = static_cast<std::size_t>(numbers[0]);
-  auto whole = wide(&numbers[1], n), some = wide(&numbers[1 + n], n), first = wide(&numbers[1 + 2 * n], n);
+  const auto from = [&](std::size_t first) { return numbers.begin() + static_cast<std::ptrdiff_t>(first); };
+  std::vector<Count> whole(from(1), from(1 + n)), some(from(1 + n), from(1 + 2 * n));
+  std::vector<Count> first(from(1 + 2 * n), from(1 + 3 * n));
   if (numbers[1 + 3 * n] == MPI_ORDER_FORTRAN) {
     std::reverse(whole.begin(), whole.end());
     std::reverse(some.begin(), some.end());
@@ -92,7 +142,7 @@ Layout subarray(const Layout& part, const std::vector<int>& numbers) {
 
 /// The layout of a recipe that is understood; its lower bound and extent are not MPI's yet.
 std::optional<Layout> follow(const Recipe& recipe) {
-  const auto& n = recipe.integers;
+  const Numbers n = recipe.numbers;
   const auto count = n.empty() ? std::size_t{0} : static_cast<std::size_t>(n[0]);
   switch (recipe.combiner) {
     case MPI_COMBINER_DUP:
@@ -103,17 +153,17 @@ std::optional<Layout> follow(const Recipe& recipe) {
     case MPI_COMBINER_VECTOR:
       return flatten(recipe.types[0]).strided(n[0], n[1], n[2]);
     case MPI_COMBINER_HVECTOR:
-      return flatten(recipe.types[0]).strided_bytes(n[0], n[1], static_cast<Count>(recipe.addresses[0]));
+      return flatten(recipe.types[0]).strided_bytes(n[0], n[1], n[2]);
     case MPI_COMBINER_INDEXED:
-      return flatten(recipe.types[0]).indexed(wide(&n[1], count), wide(&n[1 + count], count));
+      return flatten(recipe.types[0]).indexed(n.subspan(1, count), n.subspan(1 + count, count));
     case MPI_COMBINER_INDEXED_BLOCK:
-      return flatten(recipe.types[0]).indexed(std::vector<Count>(count, n[1]), wide(&n[2], count));
+      return flatten(recipe.types[0]).indexed(std::vector<Count>(count, n[1]), n.subspan(2, count));
     case MPI_COMBINER_HINDEXED:
-      return blocks(flatten(recipe.types[0]), wide(&n[1], count), recipe.addresses.data());
+      return blocks(flatten(recipe.types[0]), n.subspan(1, count), n.subspan(1 + count, count));
     case MPI_COMBINER_HINDEXED_BLOCK:
-      return blocks(flatten(recipe.types[0]), std::vector<Count>(count, n[1]), recipe.addresses.data());
+      return blocks(flatten(recipe.types[0]), std::vector<Count>(count, n[1]), n.subspan(2, count));
     case MPI_COMBINER_STRUCT:
-      return structure(recipe);
+      return structure(recipe.types, n.subspan(1, count), n.subspan(1 + count, count));
     case MPI_COMBINER_SUBARRAY:
       return subarray(flatten(recipe.types[0]), n);
     default:
@@ -153,25 +203,15 @@ Layout flatten(MPI_Datatype type) {
   real.Type_get_extent_x(type, &lower, &extent);
   real.Type_get_true_extent_x(type, &true_lower, &true_extent);
   if (size == 0) return Layout::bytes(0).resized(lower, extent);
-  if (size == true_extent) {
-    // Dense but for what a derived one may permute.
-    int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-    real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-    if (combiner == MPI_COMBINER_NAMED) return Layout::bytes(size).moved(true_lower).resized(lower, extent);
-  }
-  Recipe recipe;
-  int integers = 0, addresses = 0, types = 0;
+  const Envelope envelope = envelope_of(type);
   std::optional<Layout> followed;
-  if (real.Type_get_envelope(type, &integers, &addresses, &types, &recipe.combiner) == MPI_SUCCESS &&
-      recipe.combiner != MPI_COMBINER_NAMED) {
-    recipe.integers.resize(static_cast<std::size_t>(integers) + 1);
-    recipe.addresses.resize(static_cast<std::size_t>(addresses) + 1);
-    recipe.types.resize(static_cast<std::size_t>(types));
-    if (real.Type_get_contents(type, integers, addresses, types, recipe.integers.data(), recipe.addresses.data(),
-                               recipe.types.data()) == MPI_SUCCESS) {
-      followed = follow(recipe);
-      free_parts(recipe);
+  if (envelope.combiner != MPI_COMBINER_NAMED) {
+    if (std::optional<Recipe> recipe = recipe_of(type, envelope)) {
+      followed = follow(*recipe);
+      free_parts(*recipe);
     }
+  } else if (size == true_extent) {  // dense; what is derived may permute
+    followed = Layout::bytes(size).moved(true_lower);
   }
   const Layout found = followed && followed->size() == size ? *followed : probe(type, size, true_lower, true_extent);
   return found.resized(lower, extent);
@@ -189,9 +229,7 @@ std::unique_ptr<const Datatype> describe(MPI_Datatype type) {
 
 /// So that it is forgotten with the datatype; predefined ones are never freed.
 void watch_type(MPI_Datatype type) {
-  int integers = 0, addresses = 0, types = 0, combiner = MPI_COMBINER_NAMED;
-  real.Type_get_envelope(type, &integers, &addresses, &types, &combiner);
-  if (combiner == MPI_COMBINER_NAMED) return;
+  if (is_predefined(type)) return;
   static const int keyval = [] {
     int made = MPI_KEYVAL_INVALID;
     real.Type_create_keyval(MPI_TYPE_NULL_COPY_FN, &forget_type, &made, nullptr);

@@ -13,13 +13,22 @@ Real real;
 
 namespace {
 
+template <class Function>
+bool find_one(Finder find, const char* name, Function& function) {
+  function = reinterpret_cast<Function>(find(name));
+  return function != nullptr;
+}
+
 std::string find_all(Finder find) {
   std::string missing;
-#define TUTTI_MPI_REAL(name)                                             \
-  real.name = reinterpret_cast<decltype(real.name)>(find("MPI_" #name)); \
-  if (real.name == nullptr && missing.empty()) missing = "MPI_" #name;
+#define TUTTI_MPI_REAL(name) \
+  if (!find_one(find, "MPI_" #name, real.name) && missing.empty()) missing = "MPI_" #name;
 #include "real.def"
 #undef TUTTI_MPI_REAL
+  // What takes a datatype apart: both of MPI 4, or both of before.
+  if (!find_one(find, "MPI_Type_get_contents_c", real.Type_get_contents_c) ||
+      !find_one(find, "MPI_Type_get_envelope_c", real.Type_get_envelope_c))
+    real.Type_get_contents_c = nullptr;
   return missing;
 }
 

@@ -11,11 +11,15 @@ namespace tutti::mpi {
 /// Finds a function of the MPI by name, such as "MPI_Barrier"; null where it has none. Given by the front.
 using Finder = void* (*)(const char* name);
 
-/// Those that the back end itself uses. Null where this MPI has none.
+/// Those that the back end itself uses.
 struct Real {
 #define TUTTI_MPI_REAL(name) decltype(&PMPI_##name) name = nullptr;
 #include "real.def"
 #undef TUTTI_MPI_REAL
+  /// Of MPI 4, whose header need not be the one that this is made with. Null where this MPI is older.
+  int (*Type_get_envelope_c)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*) = nullptr;
+  int (*Type_get_contents_c)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*, MPI_Aint*, MPI_Count*,
+                             MPI_Datatype*) = nullptr;
 };
 extern Real real;
 
