@@ -171,28 +171,47 @@ std::optional<Layout> follow(const Recipe& recipe) {
   }
 }
 
+/// Bytes of a stream that lie side by side in memory.
+struct Run {
+  Count place = 0, count = 0;
+};
+
+/// Runs whose places are known modulo 256 to the power of `digit`, with one digit more, which each byte of the stream
+/// says of itself: where they fall apart. There are never more than the layout has.
+std::vector<Run> refined(const std::vector<Run>& runs, const std::vector<std::uint8_t>& stream, int digit) {
+  const Count known = (Count{1} << 8 * digit) - 1, all = (Count{1} << 8 * (digit + 1)) - 1;
+  std::vector<Run> finer;
+  std::size_t at = 0;
+  for (const Run& run : runs)
+    for (Count i = 0; i < run.count; ++i, ++at) {
+      const Count place = ((run.place + i) & known) | static_cast<Count>(stream[at]) << 8 * digit;
+      if (!finer.empty() && ((finer.back().place + finer.back().count) & all) == place)
+        ++finer.back().count;
+      else
+        finer.push_back({place, 1});
+    }
+  return finer;
+}
+
 /// Where MPI_Pack takes each byte from: memory whose bytes are the digits of their own places, a digit at a time.
 Layout probe(MPI_Datatype type, Count size, Count begin, Count span) {
+  constexpr int most_digits = 7;  // no memory is larger
   std::vector<std::uint8_t> memory(static_cast<std::size_t>(span)), stream(static_cast<std::size_t>(size) + 64);
-  std::vector<Count> places(static_cast<std::size_t>(size), 0);
   MPI_Datatype copy = MPI_DATATYPE_NULL;  // a part of another type need not be committed
   real.Type_dup(type, &copy);
   real.Type_commit(&copy);
-  for (int digit = 0; digit < 8 && (digit == 0 || (span - 1) >> (8 * digit) != 0); ++digit) {
+  std::vector<Run> runs{{0, size}};
+  for (int digit = 0; digit < most_digits && (digit == 0 || (span - 1) >> (8 * digit) != 0); ++digit) {
     for (std::size_t i = 0; i < memory.size(); ++i) memory[i] = static_cast<std::uint8_t>(i >> (8 * digit));
     int position = 0;
     real.Pack(memory.data() - begin, 1, copy, stream.data(), static_cast<int>(stream.size()), &position, MPI_COMM_SELF);
-    for (std::size_t i = 0; i < places.size(); ++i) places[i] |= static_cast<Count>(stream[i]) << (8 * digit);
+    runs = refined(runs, stream, digit);
   }
   real.Type_free(&copy);
   std::vector<Count> counts, offsets;
-  for (const Count place : places) {
-    if (!offsets.empty() && offsets.back() + counts.back() == place) {
-      ++counts.back();
-    } else {
-      offsets.push_back(place);
-      counts.push_back(1);
-    }
+  for (const Run& run : runs) {
+    offsets.push_back(run.place);
+    counts.push_back(run.count);
   }
   return Layout::bytes(1).indexed(counts, offsets).moved(begin);
 }

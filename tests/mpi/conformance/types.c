@@ -1,10 +1,14 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* Datatypes made with counts of 64 bits, which MPI 4's own functions alone take apart, alone and
- * inside each other: what a broadcast with them leaves. */
+/* Datatypes made with counts of 64 bits, which MPI 4's own functions alone take apart, inside each other and alone; and
+ * one that no function takes apart, which is large: what a broadcast with them leaves, and whether it needs much more
+ * memory than the data. */
 #include <mpi.h>
 #include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/resource.h>
 
-enum { WORDS = 64 };
+enum { WORDS = 64, SIDE = 2048 };
 static int rank;
 static FILE* out;
 
@@ -55,6 +59,38 @@ static void large_counts(void) {
 }
 #endif
 
+static MPI_Datatype half_of_each_row(int side) {
+  const int sizes[2] = {side, side}, grid[2] = {1, 2};
+  const int distributions[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK};
+  const int arguments[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
+  MPI_Datatype made;
+  MPI_Type_create_darray(2, 1, 2, sizes, distributions, arguments, grid, MPI_ORDER_C, MPI_INT, &made);
+  return made;
+}
+
+static long most_memory(void) {
+  struct rusage used;
+  getrusage(RUSAGE_SELF, &used);
+  return used.ru_maxrss / 1024;
+}
+
+static void much(void) {
+  const size_t words = (size_t)SIDE * SIDE;
+  int* data = malloc(words * sizeof *data);
+  for (size_t i = 0; i < words; ++i) data[i] = rank == 0 ? (int)i : -1;
+  MPI_Datatype type = half_of_each_row(SIDE);
+  MPI_Type_commit(&type);
+  const long before = most_memory();
+  MPI_Bcast(data, 1, type, 0, MPI_COMM_WORLD);
+  const long more = most_memory() - before;
+  size_t wrong = 0;
+  for (size_t i = 0; i < words; ++i) wrong += data[i] != (rank == 0 || i % SIDE >= SIDE / 2 ? (int)i : -1);
+  fprintf(out, "much: %zu wrong, ", wrong);
+  fprintf(out, more < 60 ? "little memory\n" : "%ld MiB\n", more);  // of which 8 are the data's
+  MPI_Type_free(&type);
+  free(data);
+}
+
 int main(int argc, char** argv) {
   char name[32];
   MPI_Init(&argc, &argv);
@@ -62,6 +98,8 @@ int main(int argc, char** argv) {
   snprintf(name, sizeof name, "types.%d", rank);
   out = fopen(name, "w");
   large_counts();
+  broadcast("row halves", half_of_each_row(8));
+  much();
   fclose(out);
   MPI_Finalize();
   return 0;
