@@ -49,6 +49,18 @@ def test_what_they_get_wrong_themselves(name, program):
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
 
 
+def test_two_worlds():
+    mpi = mpis.get("openmpi")  # MPICH's launchers here start nobody
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "spawned.c"])
+    for ranks, more in ((1, 2), (2, 1), (2, 2)):
+        both = {"parent": range(ranks), "child": range(ranks, ranks + more)}
+        lines = [f"{who} {rank} of {ranks + more}: right" for who, some in both.items() for rank in some]
+        lines += [f"start {rank} of {ranks}: right" for rank in range(ranks)]
+        lines += [f"alone {rank} of {more}: right" for rank in range(more)]
+        out = mpi_jobs.run(mpi, ranks, [program, more], policy="always", timeout=20).checked()
+        assert sorted(out.splitlines()) == sorted(lines)
+
+
 @pytest.mark.parametrize("policy", ["bare", "auto", "always"])
 def test_revoked(policy):
     mpi = mpis.get("openmpi")  # MPICH ends in an assertion

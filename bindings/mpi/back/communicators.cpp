@@ -112,15 +112,23 @@ void add_members(const Home& home, Communicator& to, engine::Membership made) {
   if (home.has_starting) to.starting = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(starting));
 }
 
-/// Where Tutti can serve a communicator of more than one rank, no GPU in any: on its host, or between hosts.
+/// Where Tutti can serve a communicator of more than one rank, no GPU in any: on its host, or between hosts. One with
+/// ranks of another world, which may know nothing of Tutti, is the MPI's: nobody there would take part in what follows,
+/// and all ranks of this world see it alike.
 Home home_of(const Host& host, MPI_Comm comm, int size) {
   enum : int { nowhere, between, here };
   MPI_Group group = MPI_GROUP_NULL;
   std::vector<Rank> ranks, ranks_apart;
+  bool inside = false;
   if (real.Comm_group(comm, &group) == MPI_SUCCESS) {
+    inside = host.has_all(group, size);
     ranks = host.ranks_of(group, size);
     ranks_apart = host.ranks_apart(group, size);
     real.Group_free(&group);
+  }
+  if (!inside) {
+    report::passed_on(report::Reason::other_worlds);
+    return {};
   }
   const bool gpu = has_gpu_runtime();
   int mine = gpu ? nowhere : !ranks.empty() ? here : !ranks_apart.empty() ? between : nowhere, all = nowhere;

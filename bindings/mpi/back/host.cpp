@@ -197,7 +197,6 @@ void Host::connect() {
   } catch (const Error& error) {
     why = error.what();
   }
-  real.Comm_group(MPI_COMM_WORLD, &world_);
   if (!job::all_agree(job, carrier != nullptr)) {
     if (!why.empty()) base::log("all collectives between hosts are the MPI's: " + why);
     return;
@@ -255,6 +254,7 @@ void Host::start() {
   real.Allreduce(&mine, &any, 1, MPI_INT, MPI_MAX, MPI_COMM_WORLD);
   if (any == 0) return;
   if (made->recording_ != nullptr && made->everybody() != nullptr) made->recording_->begin(*made->everybody());
+  real.Comm_group(MPI_COMM_WORLD, &made->world_);
   // Kept for ever: threads that outlive main may still be inside.
   the_host = made.release();
 }
@@ -272,7 +272,7 @@ void Host::finish() {
   if (host->segment_ != nullptr) host->segment_->leave(host->here_->rank());
   if (host->member_ != nullptr) real.Group_free(&host->group_);
   if (host->carrier_ != nullptr) host->carrier_->close();
-  if (host->world_ != MPI_GROUP_NULL) real.Group_free(&host->world_);
+  real.Group_free(&host->world_);
   host->here_.reset();
 }
 
@@ -305,5 +305,7 @@ std::vector<Rank> Host::ranks_of(MPI_Group group, int size) const {
 std::vector<Rank> Host::ranks_apart(MPI_Group group, int size) const {
   return apart_ == nullptr ? std::vector<Rank>() : translated(group, size, world_);
 }
+
+bool Host::has_all(MPI_Group group, int size) const { return !translated(group, size, world_).empty(); }
 
 }  // namespace tutti::mpi

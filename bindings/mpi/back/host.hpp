@@ -41,6 +41,8 @@ class Host {
   std::vector<Rank> ranks_of(MPI_Group group, int size) const;
   /// Their ranks in the job.
   std::vector<Rank> ranks_apart(MPI_Group group, int size) const;
+  /// Whether all of them are of this job: MPI_Comm_spawn and its like bring together those of several.
+  bool has_all(MPI_Group group, int size) const;
   /// Moves the MPI on.
   static void poll();
 

@@ -34,8 +34,9 @@ std::size_t row_of(Kind kind, Form form, int size_class) {
          fields;
 }
 
-constexpr std::array<std::string_view, reasons> why{"of one rank", "between hosts", "with a GPU runtime",
-                                                    "between two groups", "without shared memory"};
+constexpr std::array<std::string_view, reasons> why{"of one rank",           "between hosts",
+                                                    "with a GPU runtime",    "between two groups",
+                                                    "without shared memory", "with ranks of another world"};
 
 std::string size_name(int size_class) {
   if (size_class == 0) return "any";

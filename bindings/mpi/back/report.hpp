@@ -19,8 +19,8 @@ void call(Kind kind, Form form, int size_class, Side side, const Cost& cost);
 /// More time of a call that has been counted.
 void more(Kind kind, Form form, int size_class, Side side, std::int64_t nanoseconds);
 /// Why a communicator's collectives are the MPI's.
-enum class Reason : std::uint8_t { one_rank, between_hosts, gpu, between_groups, no_memory };
-constexpr int reasons = 5;
+enum class Reason : std::uint8_t { one_rank, between_hosts, gpu, between_groups, no_memory, other_worlds };
+constexpr int reasons = 6;
 void passed_on(Reason reason);
 /// The MPI was moved on while this rank waited in Tutti.
 void visited(std::int64_t nanoseconds);
