@@ -61,16 +61,17 @@ def test_a_policy_that_means_nothing():
     assert "all collectives are the MPI's" in done.err
 
 
+@pytest.mark.parametrize("setting", ["TUTTI_ALGORITHMS", "TUTTI_TABLE"])
 @pytest.mark.parametrize("rank", [0, 1])
-def test_algorithms_of_one_rank_that_mean_nothing(rank):
+def test_settings_of_one_rank_that_mean_nothing(rank, setting):
     """No rank waits for that one."""
     mpi = mpis.get("mpich")
     program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "auto/calls.c"])
-    wrong = f'[ "$PMI_RANK" != {rank} ] || export TUTTI_ALGORITHMS=gossip; exec "$@"'
+    wrong = f'[ "$PMI_RANK" != {rank} ] || export {setting}=gossip; exec "$@"'
     done = mpi_jobs.run(mpi, 2, ["sh", "-c", wrong, "sh", program, 20], policy="always")
     assert done.checked() == "0 wrong\n"
-    assert done.err.count("gossip") == 1
-    assert f"all collectives are the MPI's: rank {rank}: TUTTI_ALGORITHMS" in done.err
+    assert len(re.findall(f"{setting}.*gossip", done.err)) == 1
+    assert f"all collectives are the MPI's: rank {rank}: {setting}" in done.err
 
 
 def test_report_names_what_was_passed_on():

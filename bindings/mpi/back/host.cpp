@@ -57,18 +57,6 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
-/// Whether all ranks can read what they were given: who cannot must not leave the others waiting.
-bool algorithms_are_right() {
-  Ranks job(MPI_COMM_WORLD);
-  try {
-    job::together(job, [] { job::algorithms_from_environment(); });
-  } catch (const Error& error) {
-    if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
-    return false;
-  }
-  return true;
-}
-
 /// Rank 0's selection holds for all.
 job::Offer own_offer(Rank rank, const tune::Source& source) {
   job::Offer offer;
@@ -101,6 +89,21 @@ static std::vector<Rank> hosts_of(Ranks& job, Ranks& here) {
   for (const std::int64_t one : leaders)
     hosts.push_back(numbers.try_emplace(one, static_cast<Rank>(numbers.size())).first->second);
   return hosts;
+}
+
+bool Host::read_settings() {
+  cores_ = job::shared_cores(*here_);
+  Ranks job(MPI_COMM_WORLD);
+  try {
+    job::together(job, [&] {
+      job::algorithms_from_environment();
+      table_ = tune::find_table(job::this_machine(cores_));
+    });
+  } catch (const Error& error) {
+    if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
+    return false;
+  }
+  return true;
 }
 
 /// All ranks record, or none.
@@ -141,18 +144,16 @@ void Host::share() {
   segment_ = std::move(memory.segment);
   why_ = std::move(memory.why);
   if (segment_ == nullptr) return;
-  const int cores = job::shared_cores(*here_);
-  tune::Source source = tune::find_table(job::this_machine(cores));
-  if (source.name == "standard") source.lines.insert(0, barrier_lines(here_->size(), cores));
-  const job::Offer offer = job::agreed_offer(*here_, own_offer(here_->rank(), source));
+  if (table_.name == "standard") table_.lines.insert(0, barrier_lines(here_->size(), cores_));
+  const job::Offer offer = job::agreed_offer(*here_, own_offer(here_->rank(), table_));
   job::Process process;
   process.segment = segment_;
   process.rank = here_->rank();
   if (here_->size() < job_size_) process.name = "host " + launch::network_name();
   process.board = job::shared_board(*here_, *segment_, process.name);
-  process.cores = cores;
+  process.cores = cores_;
   process.algorithms = offer.algorithms;
-  process.table = {offer.lines, offer.table, source.why, source.trouble};
+  process.table = {offer.lines, offer.table, table_.why, table_.trouble};
   process.single_copy = job::single_copy_wanted();
   process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
   static Polling polling;
@@ -184,7 +185,7 @@ void Host::connect() {
   has_threads_ = job::all_agree(job, provided == MPI_THREAD_MULTIPLE);
   job::Process process;
   process.rank = job.rank();
-  process.cores = job::shared_cores(*here_);
+  process.cores = cores_;
   process.ranks_on_host = here_->size();
   process.algorithms = job::agreed_offer(job, own_offer(job.rank(), {})).algorithms;
   process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
@@ -234,12 +235,12 @@ static void agree_on_policy() {
 
 void Host::start() {
   agree_on_policy();
-  if (!policy.wants_any() || !algorithms_are_right()) return;
+  if (!policy.wants_any()) return;
   awaited::begin();
   auto made = std::unique_ptr<Host>(new Host);
   // Ranks of one host are those that may share memory, and that have the same TUTTI_HOST.
   made->here_ = Ranks(MPI_COMM_WORLD).host_of(base::variable("TUTTI_HOST"));
-  if (made->here_ == nullptr) return;
+  if (made->here_ == nullptr || !made->read_settings()) return;
   Ranks job(MPI_COMM_WORLD);
   made->job_size_ = job.size();
   made->hosts_ = hosts_of(job, *made->here_);

@@ -13,6 +13,7 @@
 #include "job/runtime.hpp"
 #include "launch/window.hpp"
 #include "ranks.hpp"
+#include "tune/source.hpp"
 
 namespace tutti::mpi {
 
@@ -48,6 +49,8 @@ class Host {
 
  private:
   Host() = default;
+  /// Whether all ranks can read what they were given: who cannot must not leave the others waiting.
+  bool read_settings();
   void record();
   void record_end();
   /// All ranks of the job; nullptr where they have no group of Tutti's.
@@ -59,6 +62,8 @@ class Host {
 
   std::unique_ptr<Ranks> here_;  ///< This host's.
   int job_size_ = 1;
+  int cores_ = 1;            ///< That this host's ranks may use together.
+  tune::Source table_;       ///< As far as this rank knows.
   std::vector<Rank> hosts_;  ///< Of each rank of the job.
   std::unique_ptr<job::Recording> recording_;
   MPI_Group group_ = MPI_GROUP_NULL;
