@@ -32,7 +32,7 @@ def test_completion(name, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / "statuses.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["apart", "wide", "sessions", "types"])
+@pytest.mark.parametrize("program", ["apart", "wide", "sessions", "types", "refused"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_what_programs_rely_on(name, program, tmp_path):
     mpi = mpis.get(name)

@@ -329,8 +329,8 @@ struct NeighborAlltoallw : Edges {
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
                        const D* receive_displacements, const MPI_Datatype* receive_types) {
-    return t.parts(in, t.place().destinations, send_counts, send_displacements, send_types, out, t.place().sources,
-                   receive_counts, receive_displacements, receive_types);
+    return in != MPI_IN_PLACE && t.parts(in, t.place().destinations, send_counts, send_displacements, send_types, out,
+                                         t.place().sources, receive_counts, receive_displacements, receive_types);
   }
 };
 

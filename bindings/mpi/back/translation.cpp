@@ -8,17 +8,25 @@
 namespace tutti::mpi {
 namespace {
 
+/// No place for data that begin so many bytes behind it: null is only where absolute addresses are counted from.
+bool is_nowhere(const void* buffer, Count begin) {
+  return buffer == MPI_IN_PLACE || reinterpret_cast<std::uintptr_t>(buffer) + static_cast<std::uintptr_t>(begin) == 0;
+}
+
 /// Elements side by side in memory: as bytes, or as a layout. `buffer` becomes where they begin.
 bool lay(Count count, MPI_Datatype type, const std::byte*& buffer, std::optional<Layout>& kept, const Layout*& layout,
          Count& bytes) {
   const Datatype* what = count < 0 ? nullptr : datatype(type);
   if (what == nullptr) return false;
   bytes = count * what->size;
-  if (bytes == 0 || what->dense) {
-    if (bytes > 0) buffer += what->begin;
+  if (bytes == 0) return true;
+  if (what->dense) {
+    if (is_nowhere(buffer, what->begin)) return false;
+    buffer += what->begin;
     return true;
   }
   const Layout all = what->layout.repeat(count);
+  if (is_nowhere(buffer, all.begin())) return false;
   // Absolute addresses count from MPI_BOTTOM, which is null: a buffer begins where its data do.
   const Count begin = all.begin();
   buffer += begin;
@@ -64,6 +72,9 @@ bool Translation::place_blocks(MPI_Datatype type, Blocks& blocks, const std::byt
   if (std::ranges::any_of(counts_, [](Count count) { return count < 0; })) return false;
   const Datatype* what = datatype(type);
   if (what == nullptr) return false;
+  for (std::size_t i = 0; i < counts_.size(); ++i)
+    if (counts_[i] > 0 && what->size > 0 && is_nowhere(buffer, what->begin + displacements_[i] * what->extent))
+      return false;
   blocks.counts.resize(counts_.size());
   blocks.offsets.resize(counts_.size());
   std::ranges::transform(counts_, blocks.counts.begin(), [&](Count count) { return count * what->size; });
@@ -107,9 +118,11 @@ bool Translation::place_output_blocks(void* buffer, MPI_Datatype type) {
   return true;
 }
 
-bool Translation::part(Count count, Count displacement, MPI_Datatype type, std::vector<Part>& parts) {
+bool Translation::part(const void* buffer, Count count, Count displacement, MPI_Datatype type,
+                       std::vector<Part>& parts) {
   const Datatype* what = count < 0 ? nullptr : datatype(type);
   if (what == nullptr) return false;
+  if (count > 0 && what->size > 0 && is_nowhere(buffer, displacement + what->begin)) return false;
   parts.push_back({displacement, what->layout.repeat(count)});
   return true;
 }
@@ -121,7 +134,7 @@ bool Translation::put_parts(const void* in, std::span<const Part> send, void* ou
 }
 
 bool Translation::reduce(const Combining& combining, const void* in, void* out, Count count) {
-  if (count < 0) return false;
+  if (count < 0 || !operands_are_there(in, out, count)) return false;
   call.type = combining.type;
   call.element = combining.element;
   call.reduction = combining.reduction;
@@ -130,6 +143,21 @@ bool Translation::reduce(const Combining& combining, const void* in, void* out, 
   if (!call.in_place) call.input = in;
   call.output = out;
   return true;
+}
+
+bool Translation::operands_are_there(const void* in, const void* out, Count count) const {
+  Count sent = count, received = count;
+  if (call.kind == Kind::reduce_scatter) {
+    sent = *std::ranges::max_element(counts_);
+    received = counts_[static_cast<std::size_t>(place_.rank)];
+  } else if ((call.kind == Kind::reduce && !is_root()) || (call.kind == Kind::exscan && place_.rank == 0)) {
+    received = 0;  // what is not significant may be anything
+  }
+  if (sent > 0 && in != MPI_IN_PLACE && is_nowhere(in, 0)) return false;
+  if (received == 0) return true;
+  // Some MPIs let the same address pass in the others: a rank that passed it on would wait there for those that do not.
+  const bool differ = call.kind == Kind::allreduce || call.kind == Kind::reduce || aliases_are_refused;
+  return !is_nowhere(out, 0) && !(differ && in == out);
 }
 
 bool Translation::put_reduce_counts() {

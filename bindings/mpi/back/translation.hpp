@@ -2,6 +2,7 @@
 // An MPI call as Tutti's. Data move as bytes, since ranks may use different datatypes for the same elements.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <optional>
 #include <span>
@@ -14,6 +15,13 @@
 #include "tutti/parts.hpp"
 
 namespace tutti::mpi {
+
+/// MPICH and its like refuse the same address for what is sent and what is received.
+#ifdef OPEN_MPI
+constexpr bool aliases_are_refused = false;
+#else
+constexpr bool aliases_are_refused = true;
+#endif
 
 /// What of a communicator a translation needs.
 struct Place {
@@ -43,13 +51,11 @@ class Translation {
   /// Blocks of the v-forms: displacements in extents of `type`.
   template <class N, class D>
   bool input_blocks(const void* buffer, int blocks, const N* counts, const D* displacements, MPI_Datatype type) {
-    if (!widen(counts, displacements, blocks)) return false;
-    return place_input_blocks(buffer, type);
+    return widen(counts, blocks) && widen_displacements(displacements) && place_input_blocks(buffer, type);
   }
   template <class N, class D>
   bool output_blocks(void* buffer, int blocks, const N* counts, const D* displacements, MPI_Datatype type) {
-    if (!widen(counts, displacements, blocks)) return false;
-    return place_output_blocks(buffer, type);
+    return widen(counts, blocks) && widen_displacements(displacements) && place_output_blocks(buffer, type);
   }
   /// The same with blocks of `count` elements, side by side.
   bool input_equal_blocks(const void* buffer, int blocks, Count count, MPI_Datatype type) {
@@ -69,31 +75,31 @@ class Translation {
              const MPI_Datatype* send_types, void* out, int receives, const N* receive_counts,
              const D* receive_displacements, const MPI_Datatype* receive_types) {
     std::vector<Part> send, receive;
-    if (in != MPI_IN_PLACE)
-      for (int i = 0; i < sends; ++i)
-        if (!part(send_counts[i], static_cast<Count>(send_displacements[i]), send_types[i], send)) return false;
-    for (int i = 0; i < receives; ++i)
-      if (!part(receive_counts[i], static_cast<Count>(receive_displacements[i]), receive_types[i], receive))
-        return false;
-    return put_parts(in, send, out, receive);
+    if (in != MPI_IN_PLACE && !side(in, sends, send_counts, send_displacements, send_types, send)) return false;
+    return side(out, receives, receive_counts, receive_displacements, receive_types, receive) &&
+           put_parts(in, send, out, receive);
   }
 
   /// Operands of a reduction; the operation has been looked up.
   bool reduce(const Combining& combining, const void* in, void* out, Count count);
   template <class N>
   bool reduce_counts(const N* counts) {
-    return widen(counts, static_cast<const N*>(nullptr), place_.size) && put_reduce_counts();
+    return widen(counts, place_.size) && put_reduce_counts();
   }
 
  private:
-  template <class N, class D>
-  bool widen(const N* counts, const D* displacements, int blocks) {
+  template <class N>
+  bool widen(const N* counts, int blocks) {
     if (blocks > 0 && counts == nullptr) return false;
     counts_.assign(counts, counts + blocks);
-    if (displacements != nullptr)
-      displacements_.assign(displacements, displacements + blocks);
-    else
-      displacements_.clear();
+    return true;
+  }
+  /// Where nothing moves, not all MPIs look whether there are some.
+  template <class D>
+  bool widen_displacements(const D* displacements) {
+    displacements_.assign(counts_.size(), 0);
+    if (displacements == nullptr) return std::ranges::all_of(counts_, [](Count count) { return count == 0; });
+    std::copy_n(displacements, counts_.size(), displacements_.begin());
     return true;
   }
   void repeat(Count count, int blocks) {
@@ -108,9 +114,20 @@ class Translation {
   bool place_input_blocks(const void* buffer, MPI_Datatype type);
   bool place_output_blocks(void* buffer, MPI_Datatype type);
   bool place_blocks(MPI_Datatype type, Blocks& blocks, const std::byte*& buffer, const Layout*& layout);
-  bool part(Count count, Count displacement, MPI_Datatype type, std::vector<Part>& parts);
+  /// The parts of what is sent, or received.
+  template <class N, class D>
+  bool side(const void* buffer, int blocks, const N* counts, const D* displacements, const MPI_Datatype* types,
+            std::vector<Part>& to) {
+    if (!widen(counts, blocks) || !widen_displacements(displacements) || (blocks > 0 && types == nullptr)) return false;
+    for (std::size_t i = 0; i < counts_.size(); ++i)
+      if (!part(buffer, counts_[i], displacements_[i], types[i], to)) return false;
+    return true;
+  }
+  bool part(const void* buffer, Count count, Count displacement, MPI_Datatype type, std::vector<Part>& parts);
   bool put_parts(const void* in, std::span<const Part> send, void* out, std::span<const Part> receive);
   bool put_reduce_counts();
+  /// Both buffers of a reduction, as far as this rank has to have them.
+  bool operands_are_there(const void* in, const void* out, Count count) const;
 
   Place place_;
   std::optional<Layout> input_, output_;  ///< There when needed: an empty Layout costs atomic operations.
