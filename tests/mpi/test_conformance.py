@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Programs in C, Fortran and Python print the same, byte by byte, with the drop-in as without."""
 
+import re
+
 import mpi4
 import mpi_jobs
 import mpis
@@ -59,6 +61,18 @@ def test_two_worlds():
         lines += [f"alone {rank} of {more}: right" for rank in range(more)]
         out = mpi_jobs.run(mpi, ranks, [program, more], policy="always", timeout=20).checked()
         assert sorted(out.splitlines()) == sorted(lines)
+
+
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_after_the_end(name):
+    """What the MPI says then names the function that the program has called."""
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "after.c"])
+    for policy in ("bare", "always"):
+        done = mpi_jobs.run(mpi, 2, [program], policy=policy, timeout=20)
+        assert done.status not in (0, None)
+        assert "after the end" not in done.out
+        assert set(re.findall(r"(?:MPIX?|internal)_(\w+)\(?\)", done.err)) == {"Barrier"}, done.err
 
 
 @pytest.mark.parametrize("policy", ["bare", "auto", "always"])

@@ -207,6 +207,13 @@ Communicator* look_up(MPI_Comm comm, std::uint64_t generation) {
   return last_communicator.communicator;
 }
 
+void forget_all() {
+  Kept& all = kept();
+  const std::unique_lock lock(all.lock);
+  communicator_generation.fetch_add(1, std::memory_order_relaxed);
+  all.communicators.clear();
+}
+
 Communicator* prepare(MPI_Comm comm) {
   if (comm == MPI_COMM_NULL || Host::get() == nullptr) return nullptr;
   auto made = make(comm);

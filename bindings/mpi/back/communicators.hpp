@@ -49,6 +49,9 @@ inline Communicator* known(MPI_Comm comm) {
   return last.generation == generation && last.handle == comm ? last.communicator : look_up(comm, generation);
 }
 
+/// When the MPI ends: what is called with them afterwards is its error, and no longer Tutti's call.
+void forget_all();
+
 Communicator* prepare(MPI_Comm comm);
 /// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking
 /// collectives, where ranks may wait for each other.

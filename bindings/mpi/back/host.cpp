@@ -15,6 +15,7 @@
 #include "base/environment.hpp"
 #include "base/log.hpp"
 #include "carrier.hpp"
+#include "communicators.hpp"
 #include "inside.hpp"
 #include "job/assembly.hpp"
 #include "job/machine.hpp"
@@ -265,6 +266,7 @@ void Host::finish() {
   Host* host = std::exchange(the_host, nullptr);
   awaited::end();
   if (host == nullptr) return;
+  forget_all();
   Inside::note_nowhere();
   // Nobody leaves while another still waits for what this rank has published.
   real.Barrier(host->here_->comm());
