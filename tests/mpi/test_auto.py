@@ -40,6 +40,12 @@ def test_policies_are_obeyed(policy, side):
     assert rows["allreduce"][side] == rows["iallreduce"][side] == CALLS, text
 
 
+def test_exceptions_alone_are_those_to_auto():
+    rows, text = report(2, "auto", {"TUTTI_MPI": "barrier:never"})
+    assert rows["allreduce"][2] > 0, text
+    assert rows["barrier"][2] == 0, text
+
+
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_tutti_mpi_before_a_launcher(name):
     mpi = mpis.get(name)

@@ -24,7 +24,7 @@ Choice choice(std::string_view word, std::string_view all) {
 }  // namespace
 
 Policy::Policy(std::string_view words) {
-  if (words.empty()) words = "auto";
+  choices_.fill(Choice::automatic);
   while (!words.empty()) {
     const std::string_view word = words.substr(0, words.find(','));
     words.remove_prefix(std::min(word.size() + 1, words.size()));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which collectives the user wants from Tutti: TUTTI_MPI=auto, always, never, or a default and exceptions:
-// always,bcast:never.
+// always,bcast:never; exceptions alone are those to auto.
 #pragma once
 
 #include <array>
