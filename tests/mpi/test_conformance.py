@@ -101,6 +101,16 @@ def test_fortran(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])], tmp_path)
 
 
+@pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
+def test_lengths_in_fortran(name):
+    """Open MPI's own Fortran takes as many neighbours as there are ranks."""
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "lengths.f90"])
+    for ranks in (1, 2, 3):
+        out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=20).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
 @pytest.mark.parametrize("name", ["openmpi", "mpich"])
 def test_python(name, tmp_path):
     mpi = mpis.get(name)

@@ -44,9 +44,9 @@ class Table {
     if (Large::real_blocking == nullptr) Large::real_blocking = &Emulated::blocking;
     if (Large::real_starting == nullptr) Large::real_starting = &Emulated::starting;
     if (Large::real_preparing == nullptr) Large::real_preparing = &Emulated::preparing;
-    put<&Plain::blocking>(name);
-    put<&Plain::starting>(starting);
-    if (Plain::real_preparing != nullptr) put<&Plain::preparing>(name + "_init");
+    put<&Plain::blocking, C::along_edges>(name);
+    put<&Plain::starting, C::along_edges>(starting);
+    if (Plain::real_preparing != nullptr) put<&Plain::preparing, C::along_edges>(name + "_init");
     put(name + "_c", address(&Large::blocking));
     put(starting + "_c", address(&Large::starting));
     put(name + "_init_c", address(&Large::preparing));
@@ -75,10 +75,10 @@ class Table {
     for (char& letter : lower) letter = static_cast<char>(std::tolower(letter));
     put_fortran(lower, fortran);
   }
-  template <auto function>
+  template <auto function, bool along_edges = false>
   void put(const std::string& name) {
 #ifdef OPEN_MPI
-    put(name, address(function), address(&fortran::Called<function>::call));
+    put(name, address(function), address(&fortran::Called<function, along_edges>::call));
 #else
     put(name, address(function));
 #endif
