@@ -41,9 +41,9 @@ def test_what_programs_rely_on(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["early", "epoch"])
+@pytest.mark.parametrize("program", ["early", "epoch", "deleting"])
 @pytest.mark.parametrize("name", mpis.ABIS)
-def test_what_they_get_wrong_themselves(name, program):
+def test_programs_that_know_what_is_right(name, program):
     mpi = mpis.get(name)
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end

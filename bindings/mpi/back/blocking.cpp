@@ -15,7 +15,9 @@ namespace {
 struct Own {
 #define BLOCKING(name, fortran) decltype(&PMPI_##name) name = nullptr;
 #define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
+#define DESTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #include "blocking.def"
+#undef DESTRUCTOR
 #undef CONSTRUCTOR
 #undef BLOCKING
 };
@@ -35,7 +37,14 @@ struct Guarded<member> {
   static int construct(Arguments... arguments) noexcept {
     const int code = call(arguments...);
     MPI_Comm* made = std::get<sizeof...(Arguments) - 1>(std::tuple(arguments...));
-    if (code == MPI_SUCCESS && made != nullptr && *made != MPI_COMM_NULL) prepared(*made);
+    if (code == MPI_SUCCESS && made != nullptr && *made != MPI_COMM_NULL) prepare(*made);
+    return code;
+  }
+  static int destroy(MPI_Comm* comm) noexcept {
+    if (comm == nullptr) return call(comm);
+    Leaving leaving(*comm);
+    const int code = call(comm);
+    if (code == MPI_SUCCESS) leaving.is_gone();
     return code;
   }
 };
@@ -47,7 +56,9 @@ void find(Finder find) {
   own.function = reinterpret_cast<decltype(own.function)>(find("MPI_" #function)); \
   Guarded<& Own::function>::name = host::Inside::name_of("MPI_" #function);
 #define CONSTRUCTOR(function, fortran) BLOCKING(function, fortran)
+#define DESTRUCTOR(function, fortran) BLOCKING(function, fortran)
 #include "blocking.def"
+#undef DESTRUCTOR
 #undef CONSTRUCTOR
 #undef BLOCKING
 }
@@ -57,7 +68,10 @@ void tell(const Teller& teller) {
   if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::call), nullptr);
 #define CONSTRUCTOR(name, fortran) \
   if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct), nullptr);
+#define DESTRUCTOR(name, fortran) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::destroy), nullptr);
 #include "blocking.def"
+#undef DESTRUCTOR
 #undef CONSTRUCTOR
 #undef BLOCKING
 }

@@ -22,7 +22,16 @@ namespace {
 
 struct Kept {
   std::shared_mutex lock;
-  std::unordered_map<std::uintptr_t, std::unique_ptr<Communicator>> communicators;
+  std::unordered_map<std::uintptr_t, std::shared_ptr<Communicator>> communicators;
+
+  /// Nothing is known of this one from now on; `only`: unless another has come in its place.
+  void erase(MPI_Comm comm, const Communicator* only = nullptr) {
+    const std::unique_lock guard(lock);
+    const auto found = communicators.find(number_of(comm));
+    if (found == communicators.end() || (only != nullptr && found->second.get() != only)) return;
+    communicator_generation.fetch_add(1, std::memory_order_relaxed);
+    communicators.erase(found);
+  }
 };
 
 Kept& kept() {
@@ -30,11 +39,9 @@ Kept& kept() {
   return all;
 }
 
+/// For communicators that are freed in a way that is not seen: the MPI deletes their attributes.
 int forget(MPI_Comm comm, int, void*, void*) {
-  Kept& all = kept();
-  const std::unique_lock lock(all.lock);
-  communicator_generation.fetch_add(1, std::memory_order_relaxed);
-  all.communicators.erase(number_of(comm));
+  if (!Leaving::has(comm)) kept().erase(comm);
   return MPI_SUCCESS;
 }
 
@@ -199,6 +206,25 @@ void watch(MPI_Comm comm) {
 
 }  // namespace
 
+Leaving::Leaving(MPI_Comm comm) : handle_(comm), outer_(innermost) {
+  innermost = this;
+  Kept& all = kept();
+  const std::shared_lock lock(all.lock);
+  const auto found = all.communicators.find(number_of(comm));
+  if (found != all.communicators.end()) communicator_ = found->second;
+}
+
+Leaving::~Leaving() {
+  innermost = outer_;
+  if (is_gone_ && communicator_ != nullptr) kept().erase(handle_, communicator_.get());
+}
+
+bool Leaving::has(MPI_Comm comm) {
+  for (const Leaving* one = innermost; one != nullptr; one = one->outer_)
+    if (one->handle_ == comm) return true;
+  return false;
+}
+
 Communicator* look_up(MPI_Comm comm, std::uint64_t generation) {
   Kept& all = kept();
   const std::shared_lock lock(all.lock);
@@ -215,7 +241,7 @@ void forget_all() {
 }
 
 Communicator* prepare(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || Host::get() == nullptr) return nullptr;
+  if (comm == MPI_COMM_NULL || Host::get() == nullptr || Leaving::has(comm)) return nullptr;
   auto made = make(comm);
   watch(comm);
   Kept& all = kept();

@@ -52,6 +52,29 @@ inline Communicator* known(MPI_Comm comm) {
 /// When the MPI ends: what is called with them afterwards is its error, and no longer Tutti's call.
 void forget_all();
 
+/// As long as it lives, this thread is inside the MPI's call that frees a communicator. The program's own functions
+/// that delete attributes may still call collectives with it, before or behind `forget`: what is known of it stays as
+/// it is until the call has ended, and if nothing is known, nothing is made.
+class Leaving {
+ public:
+  explicit Leaving(MPI_Comm comm);
+  ~Leaving();
+  Leaving(const Leaving&) = delete;
+  Leaving& operator=(const Leaving&) = delete;
+  /// The MPI has freed it, and may have given its handle to another.
+  void is_gone() { is_gone_ = true; }
+  static bool has(MPI_Comm comm);
+
+ private:
+  inline static thread_local constinit Leaving* innermost = nullptr;
+
+  MPI_Comm handle_;
+  std::shared_ptr<Communicator> communicator_;
+  Leaving* outer_;
+  bool is_gone_ = false;
+};
+
+/// Takes the place of what was known of an earlier one with this handle.
 Communicator* prepare(MPI_Comm comm);
 /// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking
 /// collectives, where ranks may wait for each other.

@@ -4,6 +4,7 @@
 #include <span>
 #include <vector>
 
+#include "communicators.hpp"
 #include "completion.hpp"
 #include "fortran_values.hpp"
 #include "helper.hpp"
@@ -135,7 +136,9 @@ void initialise_thread(Integer* required, Integer* provided, Integer* error) {
 enum class Name {
 #define BLOCKING(name, fortran) name,
 #define CONSTRUCTOR(name, fortran) name,
+#define DESTRUCTOR(name, fortran) name,
 #include "blocking.def"
+#undef DESTRUCTOR
 #undef CONSTRUCTOR
 #undef BLOCKING
 };
@@ -154,6 +157,20 @@ struct Forwarded<int (*)(Arguments...), name> {
                                   ...);
 
   static void call(Address<Arguments>... given, Integer* error) noexcept {
+    if constexpr (name == Name::Comm_free || name == Name::Comm_disconnect)
+      destroy(given..., error);
+    else
+      pass_on(given..., error);
+  }
+
+ private:
+  static void destroy(void* comm, Integer* error) {
+    const auto* const now = static_cast<const Integer*>(comm);
+    Leaving leaving(handle(*now, MPI_Comm{}));
+    pass_on(comm, error);
+    if (handle(*now, MPI_Comm{}) == MPI_COMM_NULL) leaving.is_gone();
+  }
+  static void pass_on(Address<Arguments>... given, Integer* error) {
     if (resting()) return own(given..., error);
     with_helper([&] {
       own(given..., error);
@@ -189,7 +206,9 @@ void tell(Finder find, const Teller& teller) {
   };
 #define BLOCKING(name, fortran) forwarded(#fortran, Forwarded<decltype(&PMPI_##name), Name::name>());
 #define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
+#define DESTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #include "blocking.def"
+#undef DESTRUCTOR
 #undef CONSTRUCTOR
 #undef BLOCKING
 }
