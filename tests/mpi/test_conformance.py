@@ -76,6 +76,17 @@ def test_after_the_end(name):
 
 
 @pytest.mark.parametrize("policy", ["bare", "auto", "always"])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_what_the_mpi_refuses(name, policy):
+    mpi = mpis.get(name)
+    programs = [] if name == "openmpi" else ["stale.c"]  # Open MPI reads memory that is gone
+    for program in programs:
+        command = [mpi_jobs.compile_program(mpi, [PROGRAMS / program])]
+        out = mpi_jobs.run(mpi, 3, command, policy=policy, timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
+
+
+@pytest.mark.parametrize("policy", ["bare", "auto", "always"])
 def test_revoked(policy):
     mpi = mpis.get("openmpi")  # MPICH ends in an assertion
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / "revoked.c"])

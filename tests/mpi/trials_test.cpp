@@ -241,6 +241,27 @@ bool call_on(Stage& stage, Trials& trials, const Cost& cost, int call) {
   return turn.sample >= 0;
 }
 
+TEST(Trials, a_call_that_was_none_leaves_no_trace) {
+  Trials whole, broken;
+  const auto both = [&](int call) {
+    const Trials::Mark mark = broken.mark();
+    const bool was_due = broken.due();
+    broken.next();
+    broken.take_back(mark);
+    EXPECT_EQ(broken.due(), was_due);
+    const Trials::Turn one = whole.next(), other = broken.next();
+    EXPECT_EQ(one.side, other.side) << "call " << call;
+    EXPECT_EQ(one.sample, other.sample) << "call " << call;
+    EXPECT_EQ(whole.due(), broken.due()) << "call " << call;
+    if (one.sample >= 0)
+      for (Trials* trials : {&whole, &broken}) trials->measured(one.sample, one.side == Side::mpi ? 1500 : 1000);
+    if (whole.due())
+      for (Trials* trials : {&whole, &broken}) trials->decide(1);
+  };
+  for (int call = 0; call < 5000; ++call) both(call);
+  EXPECT_EQ(broken.side(), Side::tutti);
+}
+
 TEST(Stage, trials_wait_for_one_another) {
   Stage stage;
   std::vector<Trials> trials{Trials(4, 1), Trials(4, 2), Trials(1, 3)};

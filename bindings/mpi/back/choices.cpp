@@ -32,6 +32,13 @@ bool Choices::gains(Kind kind, Count bytes) {
          of(kind, Form::starting, bytes).trials.side() == Side::tutti;
 }
 
+void Choices::take_back(Watched& watched, Form form, const Before& before) {
+  const bool was_due = watched.trials.due();
+  stages_[static_cast<std::size_t>(form)] = before.stage;
+  watched.trials.take_back(before.mark);
+  if (was_due && !watched.trials.due()) std::erase_if(due_, [&](const Due& due) { return due.watched == &watched; });
+}
+
 void Choices::agree(job::Member& member, int ranks) {
   std::vector<std::int64_t> sums;
   std::vector<Due*> asked;

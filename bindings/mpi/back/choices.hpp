@@ -43,6 +43,16 @@ class Choices {
   /// Who serves a call of these, and where its time belongs.
   Trials::Turn next(Trials& trials, Form form) { return stages_[static_cast<std::size_t>(form)].next(trials); }
 
+  /// What a call changes, so that one which was none can be taken back.
+  struct Before {
+    Stage stage;
+    Trials::Mark mark{};
+  };
+  Before before(const Trials& trials, Form form) const {
+    return {stages_[static_cast<std::size_t>(form)], trials.mark()};
+  }
+  void take_back(Watched& watched, Form form, const Before& before);
+
   /// The ranks shall add up what these trials have measured, in the next blocking collective that all of them make.
   void wait_for_agreement(Watched& watched) { due_.push_back({&watched, 0, 0}); }
   bool due() const { return !due_.empty(); }

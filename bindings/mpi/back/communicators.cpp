@@ -164,13 +164,11 @@ void add_neighbors(Communicator& made) {
   }
 }
 
-std::unique_ptr<Communicator> make(MPI_Comm comm) {
+std::unique_ptr<Communicator> make(const Host& host, MPI_Comm comm, bool between) {
   auto made = std::make_unique<Communicator>();
   made->handle = comm;
-  int between = 0, rank = 0, size = 1;
-  Host* host = Host::get();
-  if (host == nullptr || real.Comm_test_inter(comm, &between) != MPI_SUCCESS) return made;
-  if (between != 0) {
+  int rank = 0, size = 1;
+  if (between) {
     report::passed_on(report::Reason::between_groups);
     return made;
   }
@@ -184,7 +182,7 @@ std::unique_ptr<Communicator> make(MPI_Comm comm) {
   }
   engine::Membership who;
   who.rank = rank;
-  const Home home = home_of(*host, comm, size);
+  const Home home = home_of(host, comm, size);
   who.world = home.ranks;
   who.name = comm == MPI_COMM_WORLD ? "MPI_COMM_WORLD" : "a communicator of " + std::to_string(size);
   if (!home.ranks.empty()) add_members(home, *made, std::move(who));
@@ -240,14 +238,18 @@ void forget_all() {
   all.communicators.clear();
 }
 
-Communicator* prepare(MPI_Comm comm) {
-  if (comm == MPI_COMM_NULL || Host::get() == nullptr || Leaving::has(comm)) return nullptr;
-  auto made = make(comm);
+void prepare(MPI_Comm comm) {
+  const Host* host = Host::get();
+  int between = -1;
+  if (host == nullptr || Leaving::has(comm) || real.Comm_test_inter(comm, &between) != MPI_SUCCESS) return;
+  // Where the program's own error handler goes on, MPICH calls that a success.
+  if (between < 0) return;
+  auto made = make(*host, comm, between != 0);
   watch(comm);
   Kept& all = kept();
   const std::unique_lock lock(all.lock);
   communicator_generation.fetch_add(1, std::memory_order_relaxed);
-  return (all.communicators[number_of(comm)] = std::move(made)).get();
+  all.communicators[number_of(comm)] = std::move(made);
 }
 
 }  // namespace tutti::mpi

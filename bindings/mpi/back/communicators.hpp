@@ -74,13 +74,9 @@ class Leaving {
   bool is_gone_ = false;
 };
 
-/// Takes the place of what was known of an earlier one with this handle.
-Communicator* prepare(MPI_Comm comm);
-/// The same, and makes its group when there is none yet. Collective: called inside its constructor and inside blocking
-/// collectives, where ranks may wait for each other.
-inline Communicator* prepared(MPI_Comm comm) {
-  Communicator* found = known(comm);
-  return found != nullptr ? found : prepare(comm);
-}
+/// Makes its group, which takes the place of what was known of an earlier one with this handle. Collective: called at
+/// the end of its constructor, or of its first blocking collective where the constructor was not seen: there ranks may
+/// wait for each other, and a rank whose call the MPI has refused must not.
+void prepare(MPI_Comm comm);
 
 }  // namespace tutti::mpi

@@ -17,6 +17,24 @@ int code_of(const Error& error) {
   }
 }
 
+bool is_refusal(int code) {
+  int of = code;
+  real.Error_class(code, &of);
+  switch (of) {
+    case MPI_ERR_ARG:
+    case MPI_ERR_BUFFER:
+    case MPI_ERR_COMM:
+    case MPI_ERR_COUNT:
+    case MPI_ERR_OP:
+    case MPI_ERR_ROOT:
+    case MPI_ERR_TOPOLOGY:
+    case MPI_ERR_TYPE:
+      return true;
+    default:
+      return false;
+  }
+}
+
 int fail(MPI_Comm comm, const Error& error) {
   base::log(error.what());
   const int code = code_of(error);

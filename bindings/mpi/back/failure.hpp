@@ -9,6 +9,10 @@ namespace tutti::mpi {
 
 /// The class of an error, for a status.
 int code_of(const Error& error);
+bool is_refusal(int code);
+/// Whether a collective of the MPI's has ended because of this rank's own arguments: other ranks know nothing of it,
+/// and it counts as one that was not called.
+inline bool refused(int code) { return code != MPI_SUCCESS && is_refusal(code); }
 /// Says what happened and calls the communicator's error handler, as the MPI would; returns the code.
 int fail(MPI_Comm comm, const Error& error);
 

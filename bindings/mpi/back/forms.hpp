@@ -33,16 +33,20 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   static int blocking(Arguments... arguments, MPI_Comm comm) noexcept {
     const Inside inside(name, __builtin_return_address(0));
-    Communicator* with = prepared(comm);
+    Communicator* with = known(comm);
     Turn turn(with, covered(with, arguments...), nature(with, Form::blocking, arguments...));
     try {
       int code = MPI_SUCCESS;
       Described described(with, turn.by_tutti(), arguments...);
-      if (described.call == nullptr)
-        code = pass_on(arguments..., comm);
-      else
+      if (described.call != nullptr) {
         with->member->run(described.at(__builtin_return_address(0)));
+      } else if (refused(code = pass_on(arguments..., comm))) {
+        turn.give_back();
+        return code;
+      }
       turn.end();
+      // All ranks are here that have made this call, and none that has only tried to.
+      if (with == nullptr) prepare(comm);
       return code;
     } catch (const Error& error) {
       return fail(comm, error);
@@ -57,7 +61,10 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       const int code = described.call == nullptr
                            ? real_starting(arguments..., comm, request)
                            : hand_out(with->starting->start(described.at(__builtin_return_address(0))), request);
-      if (code == MPI_SUCCESS) turn.started(*request);
+      if (code == MPI_SUCCESS)
+        turn.started(*request);
+      else if (refused(code))
+        turn.give_back();
       return code;
     } catch (const Error& error) {
       return fail(comm, error);

@@ -48,7 +48,7 @@ void begin() {
   try {
     at_finalize(&end);
     Host::start();
-    prepared(MPI_COMM_WORLD);
+    prepare(MPI_COMM_WORLD);
   } catch (const std::exception& error) {
     base::log(std::string("collectives are the MPI's: ") + error.what());
   }

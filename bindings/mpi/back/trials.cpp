@@ -60,6 +60,14 @@ Trials::Turn Trials::next_of_trial() {
   return {side, place > 0 || block_ == 1 ? block : -1};
 }
 
+void Trials::take_back(const Mark& mark) {
+  left_ = mark.left;
+  if (calls_ == mark.calls) return;
+  calls_ = mark.calls;
+  due_ = false;
+  if (calls_ % block_ == 0) times_.resize(times_.size() - 2);
+}
+
 bool Trials::mpi_first(std::size_t pair) const { return (base::combine(lot_, pair) >> 32 & 1) == 0; }
 
 /// The first pair pays for buffers, plans and connections, and is left out.

@@ -32,6 +32,13 @@ class Trials {
     }
     return next_of_trial();
   }
+  /// Where the next call stands; and back there, if the last one was none.
+  struct Mark {
+    std::int64_t left;
+    int calls;
+  };
+  Mark mark() const { return {left_, calls_}; }
+  void take_back(const Mark& mark);
   void measured(int sample, std::int64_t nanoseconds) { times_[2 * static_cast<std::size_t>(sample)] += nanoseconds; }
   /// The collective behind a measured one: what a call saves by leaving early, that one pays for by waiting.
   void followed(int sample, std::int64_t nanoseconds) {

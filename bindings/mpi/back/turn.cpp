@@ -11,11 +11,22 @@ void Turn::take() {
   std::unique_lock<std::mutex> guard;
   if (nature_.form == Form::starting) guard = std::unique_lock(with_->choices->lock);
   const bool was_due = watched_->trials.due();
+  before_ = with_->choices->before(watched_->trials, nature_.form);
   const Trials::Turn turn = with_->choices->next(watched_->trials, nature_.form);
   side_ = turn.side;
   sample_ = turn.sample;
   if (sample_ >= 0 && nature_.form == Form::starting) ++watched_->open;
   if (watched_->trials.due() && !was_due) with_->choices->wait_for_agreement(*watched_);
+}
+
+void Turn::give_back() {
+  if (watched_ == nullptr) return;
+  std::unique_lock<std::mutex> guard;
+  if (nature_.form == Form::starting) {
+    guard = std::unique_lock(with_->choices->lock);
+    if (sample_ >= 0) --watched_->open;
+  }
+  with_->choices->take_back(*watched_, nature_.form, before_);
 }
 
 void Turn::note(std::int64_t elapsed) {

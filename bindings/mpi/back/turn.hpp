@@ -40,6 +40,8 @@ class Turn {
     if (with_ != nullptr && with_->choices->due() && !revoked(*with_))
       with_->choices->agree(*with_->member, with_->place.size);
   }
+  /// The MPI has refused the call, which the other ranks do not count.
+  void give_back();
   /// The call has started an operation: what it costs until it is complete is measured.
   void started(MPI_Request request) {
     if (start_ == 0) return;
@@ -58,6 +60,7 @@ class Turn {
   Nature nature_;
   Communicator* with_ = nullptr;  ///< Where trials decide.
   Watched* watched_ = nullptr;
+  Choices::Before before_;
   Side side_ = Side::mpi;
   int sample_ = -1;
   std::uint64_t start_ = 0;
