@@ -82,7 +82,13 @@ struct Exchange {
     int code = Receive<N>::own_start(in, receives, receive_type, from, receive_tag, comm, &receive);
     if (code != MPI_SUCCESS) return code;
     code = Send<N, 's'>::own_start(out, sends, send_type, to, send_tag, comm, &send);
-    if (code == MPI_SUCCESS) code = finish(send, MPI_STATUS_IGNORE);
+    if (code != MPI_SUCCESS) {
+      // The MPI's own call would have begun neither, and nobody may ever send.
+      real.Cancel(&receive);
+      finish(receive, MPI_STATUS_IGNORE);
+      return code;
+    }
+    code = finish(send, MPI_STATUS_IGNORE);
     const int received = finish(receive, status);
     return code == MPI_SUCCESS ? received : code;
   }
