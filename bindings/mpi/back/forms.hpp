@@ -60,7 +60,8 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Described described(with, turn.by_tutti(), arguments...);
       const int code = described.call == nullptr
                            ? real_starting(arguments..., comm, request)
-                           : hand_out(with->starting->start(described.at(__builtin_return_address(0))), request);
+                           : hand_out(with->starting->start(described.at(__builtin_return_address(0))),
+                                      hold(described.call->reduction), request);
       if (code == MPI_SUCCESS)
         turn.started(*request);
       else if (refused(code))
@@ -79,7 +80,8 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Described described(with, by_tutti, arguments...);
       const auto own = described.call == nullptr ? nullptr : apart(*with->starting);
       return own == nullptr ? real_preparing(arguments..., comm, info, request)
-                            : hand_out(own, own->init(described.at(__builtin_return_address(0))), request);
+                            : hand_out(own, own->init(described.at(__builtin_return_address(0))),
+                                       hold(described.call->reduction), request);
     } catch (const Error& error) {
       return fail(comm, error);
     }

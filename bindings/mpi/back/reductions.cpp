@@ -121,13 +121,6 @@ bool allowed(Op op, Family family) {
   return false;
 }
 
-/// An operation that MPI carries out: what tutti's function is given.
-struct Foreign {
-  MPI_Op op;
-  MPI_Datatype type;
-  std::size_t element;
-};
-
 void reduce_by_mpi(const void* in, void* inout, Count n, void* context) {
   const auto& foreign = *static_cast<const Foreign*>(context);
   const auto* from = static_cast<const std::byte*>(in);
@@ -148,7 +141,9 @@ Foreign* foreign_operation(MPI_Op op, MPI_Datatype type, std::size_t element) {
   static auto& all = *std::make_unique<std::map<Key, std::unique_ptr<Foreign>>>().release();
   const std::lock_guard guard(lock);
   auto& found = all[{number_of(op), number_of(type), element}];
-  if (!found) found = std::make_unique<Foreign>(Foreign{op, type, element});
+  if (!found)
+    found = std::make_unique<Foreign>(
+        Foreign{op, type, element, tables().op(op) == nullptr, tables().type(type) == nullptr});
   return found.get();
 }
 
@@ -187,6 +182,10 @@ struct LastReduction {
 thread_local LastReduction last_reduction;
 
 }  // namespace
+
+const Foreign* foreign_of(const Reduction& reduction) {
+  return reduction.function == &reduce_by_mpi ? static_cast<const Foreign*>(reduction.context) : nullptr;
+}
 
 const Combining& combining(MPI_Op op, MPI_Datatype type) {
   const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);

@@ -18,4 +18,14 @@ struct Combining {
 /// Valid until this thread asks again.
 const Combining& combining(MPI_Op op, MPI_Datatype type);
 
+/// An operation that the MPI carries out: what Tutti's function is given.
+struct Foreign {
+  MPI_Op op;
+  MPI_Datatype type;
+  std::size_t element;
+  bool has_own_op, has_own_type;  ///< The program's, which it may free.
+};
+/// nullptr where the arithmetic is our own.
+const Foreign* foreign_of(const Reduction& reduction);
+
 }  // namespace tutti::mpi

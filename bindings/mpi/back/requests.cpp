@@ -6,6 +6,7 @@
 #include <mutex>
 #include <unordered_map>
 #include <utility>
+#include <vector>
 
 #include "base/log.hpp"
 #include "failure.hpp"
@@ -19,6 +20,7 @@ namespace {
 struct Open {
   MPI_Request handle = MPI_REQUEST_NULL;
   Request operation;
+  Held held;
   int code = MPI_SUCCESS;
 };
 
@@ -26,6 +28,7 @@ struct Open {
 struct Persistent {
   std::shared_ptr<job::Member> member;
   std::unique_ptr<const job::Prepared> prepared;
+  Held held;
   Request operation;
   bool active = false;  ///< Started, and its end not collected.
   int code = MPI_SUCCESS;
@@ -70,14 +73,16 @@ bool test(Request& operation, int& code) {
 
 }  // namespace
 
-int hand_out(Request operation, MPI_Request* request) {
+int hand_out(Request operation, Held held, MPI_Request* request) {
   auto open = std::make_unique<Open>();
+  open->held = std::move(held);
   open->operation = std::move(operation);
   const int code = real.Grequest_start(&query_open, &free_open, &cancel_open, open.get(), request);
   if (code != MPI_SUCCESS) return code;
   open->handle = *request;
   if (test(open->operation, open->code)) {
     open->operation = Request();
+    open->held = {};
     const MPI_Request handle = open->handle;
     static_cast<void>(open.release());
     return real.Grequest_complete(handle);
@@ -89,17 +94,20 @@ int hand_out(Request operation, MPI_Request* request) {
   return MPI_SUCCESS;
 }
 
-int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, MPI_Request* request) {
+int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, Held held,
+             MPI_Request* request) {
   const int code = real.Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(table().lock);
-  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), {}, false, MPI_SUCCESS};
+  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), std::move(held), {}, false,
+                                             MPI_SUCCESS};
   open_operations.fetch_add(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
 void progress() {
   Requests& all = table();
+  std::vector<Held> ended;  // destroyed behind the lock
   const std::unique_lock lock(all.lock, std::try_to_lock);
   if (!lock) return;
   for (auto open = all.open.begin(); open != all.open.end();) {
@@ -109,6 +117,7 @@ void progress() {
     }
     // The request may be freed inside the call.
     const MPI_Request handle = (*open)->handle;
+    ended.push_back(std::move((*open)->held));
     open = all.open.erase(open);
     open_operations.fetch_sub(1, std::memory_order_relaxed);
     running_operations.fetch_sub(1, std::memory_order_relaxed);
@@ -181,11 +190,12 @@ bool start_persistent(MPI_Request request, int& code) {
 
 void forget_persistent(MPI_Request request) {
   Requests& all = table();
+  decltype(all.persistent)::node_type ended;  // destroyed behind the lock
   const std::lock_guard lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return;
   if (found->second.operation) running_operations.fetch_sub(1, std::memory_order_relaxed);
-  all.persistent.erase(found);
+  ended = all.persistent.extract(found);
   open_operations.fetch_sub(1, std::memory_order_relaxed);
 }
 

@@ -8,6 +8,7 @@
 #include <memory>
 
 #include "abi.hpp"
+#include "held.hpp"
 #include "job/runtime.hpp"
 #include "tutti/request.hpp"
 
@@ -22,10 +23,11 @@ inline bool idle() { return open_operations.load(std::memory_order_relaxed) == 0
 inline std::atomic<int> running_operations{0};
 inline bool resting() { return running_operations.load(std::memory_order_relaxed) == 0; }
 
-/// A generalised request that completes with the operation. Returns an MPI error code.
-int hand_out(Request operation, MPI_Request* request);
-/// An inactive persistent request, to receive nothing from nobody.
-int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, MPI_Request* request);
+/// A generalised request that completes with the operation. Returns an MPI error code. `held`: as long as it is open.
+int hand_out(Request operation, Held held, MPI_Request* request);
+/// An inactive persistent request, to receive nothing from nobody. `held`: until it is freed.
+int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, Held held,
+             MPI_Request* request);
 /// A group for one persistent collective alone: they are matched in the order in which they are made, and may be
 /// started in any. Collective; nullptr, on all ranks, where there is no memory for it.
 std::shared_ptr<job::Member> apart(job::Member& from);
