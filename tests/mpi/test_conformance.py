@@ -75,15 +75,17 @@ def test_after_the_end(name):
         assert set(re.findall(r"(?:MPIX?|internal)_(\w+)\(?\)", done.err)) == {"Barrier"}, done.err
 
 
+# Open MPI reads memory that is gone, MPICH's standard ABI lists of requests that are not there.
+REFUSED = (("openmpi", "refused_on_one"), ("mpich", "refused_on_one"), ("mpich", "stale"), ("mpich-abi", "stale"))
+
+
 @pytest.mark.parametrize("policy", ["bare", "auto", "always"])
-@pytest.mark.parametrize("name", mpis.ABIS)
-def test_what_the_mpi_refuses(name, policy):
+@pytest.mark.parametrize(("name", "program"), REFUSED)
+def test_what_the_mpi_refuses(name, program, policy):
     mpi = mpis.get(name)
-    programs = [] if name == "openmpi" else ["stale.c"]  # Open MPI reads memory that is gone
-    for program in programs:
-        command = [mpi_jobs.compile_program(mpi, [PROGRAMS / program])]
-        out = mpi_jobs.run(mpi, 3, command, policy=policy, timeout=30).checked()
-        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
+    out = mpi_jobs.run(mpi, 3, [program], policy=policy, timeout=30).checked()
+    assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
 
 
 @pytest.mark.parametrize("policy", ["bare", "auto", "always"])

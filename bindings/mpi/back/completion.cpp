@@ -16,8 +16,10 @@
 namespace tutti::mpi::completion {
 namespace {
 
+/// Others the MPI refuses.
+bool is_list(int count, const MPI_Request* requests) { return count == 0 || (count > 0 && requests != nullptr); }
 std::span<MPI_Request> list(int count, MPI_Request* requests) {
-  return {requests, requests == nullptr || count < 0 ? 0 : static_cast<std::size_t>(count)};
+  return {requests, is_list(count, requests) ? static_cast<std::size_t>(count) : 0};
 }
 
 /// A status that says nothing (MPI 4.1, 3.7.3).
@@ -133,7 +135,7 @@ int wait(MPI_Request* request, MPI_Status* status) noexcept {
 /// One after the other, while all of them move on: MPICH 5's MPI_Testall fails where one is a persistent collective of
 /// its own.
 int waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  if (idle()) return real.Waitall(count, requests, statuses);
+  if (idle() || !is_list(count, requests)) return real.Waitall(count, requests, statuses);
   std::vector<int> codes;
   for (MPI_Request& request : list(count, requests))
     codes.push_back(wait(&request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[codes.size()]));
@@ -187,7 +189,7 @@ int start(MPI_Request* request) noexcept {
 }
 
 int startall(int count, MPI_Request* requests) noexcept {
-  if (idle()) return real.Startall(count, requests);
+  if (idle() || !is_list(count, requests)) return real.Startall(count, requests);
   for (MPI_Request& request : list(count, requests))
     if (const int code = start(&request); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;

@@ -174,9 +174,16 @@ std::shared_ptr<job::Member> apart(job::Member& from) {
 
 bool start_persistent(MPI_Request request, int& code) {
   Requests& all = table();
-  const std::lock_guard lock(all.lock);
+  std::unique_lock lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return false;
+  if (found->second.active) {
+    // The MPI would start it: it knows of no operation.
+    lock.unlock();
+    code = MPI_ERR_REQUEST;
+    real.Comm_call_errhandler(MPI_COMM_SELF, code);
+    return true;
+  }
   try {
     found->second.operation = found->second.member->start(*found->second.prepared);
     found->second.active = true;
