@@ -31,7 +31,7 @@ def test_auto_takes_the_faster_one():
         assert size == "128"
         assert by_mpi + by_tutti == CALLS
         assert by_tutti > 0.8 * CALLS, text
-    assert sum(rows["barrier"][1:]) == CALLS // 8 + 1
+    assert sum(rows["barrier"][1:]) == CALLS // 8  # the first, of a communicator not yet known, has a row of its own
 
 
 @pytest.mark.parametrize(("policy", "side"), [("always", 2), ("never", 1)])
