@@ -7,7 +7,6 @@
 
 #include <atomic>
 #include <chrono>
-#include <limits>
 #include <optional>
 #include <thread>
 
@@ -25,7 +24,7 @@ engine::Engine& engine_of(const Group& group) { return group.member()->runtime()
 
 /// As engine/notices.cpp has it: what a rank asks that has waited long.
 transport::Tag question_of(std::uint64_t context) {
-  return {context, std::numeric_limits<std::uint64_t>::max() - 1, transport::Tag::mail, transport::Lane::mailbox};
+  return {context, transport::Tag::first_notice + 1, transport::Tag::mail, transport::Lane::mailbox};
 }
 
 bool lies_there(const Group& group, const transport::Tag& tag) {
@@ -105,7 +104,8 @@ TEST(Letters, OneThatIsTooLargeIsDropped) {
     std::byte byte{};
     transport::Transfer letter;
     letter.peer = 1;
-    letter.tag = {0x61677265656d656e, 0, transport::Tag::mail, transport::Lane::mailbox};  // engine/agreements.cpp
+    letter.tag = {0x61677265656d656e, transport::Tag::first_notice, transport::Tag::mail,
+                  transport::Lane::mailbox};  // engine/agreements.cpp
     letter.data = &byte;
     letter.size = std::size_t{1} << 62;
     engine::Engine& engine = engine_of(world);

@@ -40,9 +40,12 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       Described described(with, turn.by_tutti(), arguments...);
       if (described.call != nullptr) {
         with->member->run(described.at(__builtin_return_address(0)));
-      } else if (refused(code = pass_on(arguments..., comm))) {
-        turn.give_back();
-        return code;
+      } else {
+        code = pass_on(arguments..., comm);
+        if (refused(code)) {
+          turn.give_back();
+          return code;
+        }
       }
       turn.end();
       // All ranks are here that have made this call, and none that has only tried to.
