@@ -3,18 +3,10 @@
 
 import numpy as np
 import tutti
+from causes import cause_of
 
 GROUP = tutti.world()
 RANK = GROUP.rank
-
-
-def cause_of(call, *arguments):
-    """What a call fails with."""
-    try:
-        call(*arguments)
-    except tutti.Error as error:
-        return error.cause
-    return None
 
 
 def check_collectives(group):

@@ -10,6 +10,7 @@ import time
 
 import numpy as np
 import tutti
+from causes import cause_of
 
 GROUP = tutti.world()
 RANK, SIZE = GROUP.rank, GROUP.size
@@ -169,15 +170,6 @@ def check_failing():
     assert cause_of(tutti.wait_any, [request, request]) == "usage"
     assert cause_of(tutti.wait_any, [request, good.barrier_init()]) == "usage"
     request.wait()
-
-
-def cause_of(call, *arguments):
-    """What a call fails with."""
-    try:
-        call(*arguments)
-    except tutti.Error as error:
-        return error.cause
-    return None
 
 
 check_forms()
