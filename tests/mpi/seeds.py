@@ -106,21 +106,20 @@ def compare(mpi, ranks, seeds, **how):
         one, wrong = play(mpi, binary, ranks, part, avoids, **dict(how))
         found.update(one)
         failures.update(wrong)
-    for seed, text in failures.items():
-        found.pop(seed, None)
-        if own := failure_of_its_own(mpi, binary, ranks, seed, avoids):
-            left_out[seed] = f"bare: {own}"
-        else:
-            complaints.append(f"seed {seed} of {ranks} ranks: {text}")
-    for seed in sorted(found):
+    for seed in sorted(found.keys() - failures.keys()):
         if found[seed] == expected[seed]:
             continue
         again = trace(mpi, binary, ranks, seed, avoids, **dict(how))
         bare = [trace(mpi, binary, ranks, seed, avoids) for _ in range(2 if mpi.reference else 0)]
         if difference := first_difference(trace_expected(seed), again, bare):
-            complaints.append(f"seed {seed} of {ranks} ranks: {difference}")
+            failures[seed] = difference
         elif not mpi.reference:
-            complaints.append(f"seed {seed} of {ranks} ranks: other results, and none in a second run")
+            failures[seed] = "other results, and none in a second run"
+    for seed, text in failures.items():
+        if own := failure_of_its_own(mpi, binary, ranks, seed, avoids):
+            left_out[seed] = f"bare: {own}"
+        else:
+            complaints.append(f"seed {seed} of {ranks} ranks: {text}")
     return len(expected) - len(left_out.keys() & expected.keys()), complaints, left_out
 
 

@@ -24,7 +24,8 @@ struct Open {
   int code = MPI_SUCCESS;
 };
 
-/// Behind a persistent request to nobody.
+/// Behind a persistent receive from this rank itself that never starts. (Not from nobody: that one Intel MPI calls
+/// complete in MPI_Testany and its like, started or not.)
 struct Persistent {
   std::shared_ptr<job::Member> member;
   std::unique_ptr<const job::Prepared> prepared;
@@ -96,7 +97,7 @@ int hand_out(Request operation, Held held, MPI_Request* request) {
 
 int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, Held held,
              MPI_Request* request) {
-  const int code = real.Recv_init(nullptr, 0, MPI_BYTE, MPI_PROC_NULL, 0, MPI_COMM_SELF, request);
+  const int code = real.Recv_init(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, request);
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(table().lock);
   table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), std::move(held), {}, false,
