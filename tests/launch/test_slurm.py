@@ -117,8 +117,8 @@ def test_a_rank_that_does_not_join(slurm, home):
     ("name", "mpi", "where"),
     [
         ("mpich", "pmi2", TWO_HOSTS),
-        # Between hosts these two fail now and then, also without Tutti: Open MPI's MPI_Init jumps to no address (in 3 of
-        # 440 jobs on a busy machine; in none of 510 on one host), MPICH's MPI_Finalize hangs.
+        # Between hosts these two fail at times, also without Tutti: Open MPI's MPI_Init jumps to no address (3 of 440
+        # jobs on a busy machine; none of 510 on one host), MPICH's MPI_Finalize hangs.
         ("debian-openmpi", "pmix", ONE_HOST),
         ("debian-mpich", "pmi2", ONE_HOST),
     ],
