@@ -11,14 +11,34 @@ using namespace tutti::c;
 
 namespace {
 
-// Whether `block` starts at element `first` of `buffer`: the contribution is in place. Numbers that nobody has checked
-// yet must not overflow, so addresses are compared as integers.
-bool starts_at(const void* block, const void* buffer, std::uint64_t first, const Call& call) {
-  // The same memory may hold what is sent and what is received side by side: only the same elements are in place.
-  if (call.input_layout != nullptr || call.output_layout != nullptr)
-    return block == buffer && buffer != nullptr && first == 0 && call.input_layout == call.output_layout;
-  return buffer != nullptr &&
-         reinterpret_cast<std::uintptr_t>(block) == reinterpret_cast<std::uintptr_t>(buffer) + first * call.element;
+/// An argument: where its elements lie.
+struct Elements {
+  const void* memory;
+  const Layout* layout;
+};
+
+/// starts_at where there are layouts: the same memory may hold what is sent and what is received side by side. Throws
+/// Error (usage) where the two begin alike and go on differently. Not inline, for calls without layouts are short.
+[[gnu::noinline]] bool meets(Elements block, Elements buffer, std::uint64_t first, std::size_t element) {
+  if (block.memory == nullptr || buffer.memory == nullptr) return false;
+  // Nobody has checked this number yet.
+  if (first > static_cast<std::uint64_t>(std::numeric_limits<Count>::max()) / 2 / element) return false;
+  const auto elements = [element](Elements of) { return of.layout->size() / static_cast<Count>(element); };
+  const auto index = static_cast<Count>(first);
+  const Count behind = buffer.layout == nullptr ? elements(block) : elements(buffer) - index;
+  const Count inner = block.layout == nullptr ? behind : elements(block);
+  const detail::Meeting found = detail::meeting({block.memory, block.layout, inner},
+                                                {buffer.memory, buffer.layout, index + behind}, index, element);
+  if (found == detail::Meeting::crossing) detail::refuse_crossing();
+  return found == detail::Meeting::same;
+}
+
+/// Whether `block` is `buffer` from its element `first` on: the contribution is in place. Numbers that nobody has
+/// checked yet must not overflow, so addresses are compared as integers.
+inline bool starts_at(Elements block, Elements buffer, std::uint64_t first, std::size_t element) {
+  if (block.layout != nullptr || buffer.layout != nullptr) return meets(block, buffer, first, element);
+  return buffer.memory != nullptr && reinterpret_cast<std::uintptr_t>(block.memory) ==
+                                         reinterpret_cast<std::uintptr_t>(buffer.memory) + first * element;
 }
 
 std::uint64_t blocks_before(Rank rank, Count count) {
@@ -32,7 +52,8 @@ std::uint64_t blocks_before(Rank rank, Count count) {
 /// Sets input and output. `own`: where this rank's contribution lies in `out` when it is in place.
 void put_buffers(Call& call, const void* in, void* out, std::uint64_t own) {
   call.output = out;
-  call.in_place = in == TUTTI_IN_PLACE || starts_at(in, out, own, call);
+  call.in_place =
+      in == TUTTI_IN_PLACE || starts_at({in, call.input_layout}, {out, call.output_layout}, own, call.element);
   if (!call.in_place) call.input = in;
 }
 
@@ -82,7 +103,8 @@ void put_scattered(Call& call, bool root, const void* in, void* out, std::uint64
     return;
   }
   call.input = in;
-  call.in_place = out == TUTTI_IN_PLACE || starts_at(out, in, own, call);
+  call.in_place =
+      out == TUTTI_IN_PLACE || starts_at({out, call.output_layout}, {in, call.input_layout}, own, call.element);
   if (!call.in_place) call.output = out;
 }
 

@@ -181,7 +181,7 @@ void Writer::broken(const Group& group) {
 
 void Writer::blame(const Blame& blame) {
   blamed_.insert(blame.targets.begin(), blame.targets.end());
-  if (blame.wait->what != host::Waited::collective) return message(blame);
+  if (is_message(blame.wait->what)) return message(blame);
   const std::string operation = describe(*blame.wait, snapshot());
   const std::string whom = who(blame.targets), is = verb(blame.targets, " is ", " are ");
   const std::string has = verb(blame.targets, " has ", " have ");
@@ -190,7 +190,7 @@ void Writer::blame(const Blame& blame) {
                   listed(blame.targets),
                   listed(blame.waiters),
                   group_name(snapshot(), blame.wait->context),
-                  static_cast<std::int64_t>(blame.wait->sequence)};
+                  blame.wait->what == host::Waited::collective ? static_cast<std::int64_t>(blame.wait->sequence) : -1};
   const std::string no_call = blame.reached ? has + "called " + operation : has + "not called " + operation;
   switch (blame.state) {
     case State::dead:
@@ -348,7 +348,8 @@ std::string group_name(const Snapshot& snapshot, std::uint64_t context) {
 }
 
 std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {
-  if (wait.what != host::Waited::collective) return wait.what == host::Waited::send ? "send" : "recv";
+  constexpr const char* others[] = {"", "send", "recv", "agree", "shrink"};
+  if (wait.what != host::Waited::collective) return others[static_cast<std::size_t>(wait.what)];
   const auto kind = static_cast<Kind>(static_cast<std::uint8_t>(wait.call));
   const Group* group = kind == Kind::plan ? snapshot.group(wait.context) : nullptr;
   if (group != nullptr)  // its name is the same on all ranks, or else a finding of its own
@@ -360,9 +361,10 @@ std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {
 
 std::string describe(const host::Wait& wait, const Snapshot& snapshot) {
   const std::string group = " group " + group_name(snapshot, wait.context);
-  if (wait.what != host::Waited::collective)
-    return operation_name(wait, snapshot) + " with tag " + std::to_string(wait.tag) + " in" + group;
-  return operation_name(wait, snapshot) + " #" + std::to_string(wait.sequence) + " of" + group;
+  const std::string name = operation_name(wait, snapshot);
+  if (is_message(wait.what)) return name + " with tag " + std::to_string(wait.tag) + " in" + group;
+  if (wait.what != host::Waited::collective) return name + " of" + group;  // one shrink is several agreements
+  return name + " #" + std::to_string(wait.sequence) + " of" + group;
 }
 
 bool is_mute(const Situation& situation, Rank rank) {

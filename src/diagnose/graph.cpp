@@ -30,6 +30,13 @@ int weight(State state) {
   }
 }
 
+bool takes_part(const Situation& situation, const Member& member, const host::Wait& wait) {
+  if (wait.what == host::Waited::collective) return member.reached(wait.sequence);
+  return std::ranges::any_of(situation.seat(member.world).waits, [&](const host::Wait& other) {
+    return other.what == wait.what && other.context == wait.context && other.sequence == wait.sequence;
+  });
+}
+
 }  // namespace
 
 Graph::Graph(const Situation& situation)
@@ -49,9 +56,9 @@ void Graph::add(Rank from, const host::Wait& wait) {
   const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
   for (const Rank rank : std::span(wait.blockers).first(listed))
     if (std::cmp_less(rank, to_.size())) targets.insert(rank);
-  if (wait.blocked > listed && wait.what == host::Waited::collective)  // not all of them fitted in
+  if (wait.blocked > listed && !is_message(wait.what))  // not all of them fitted in
     for (const Member& member : group->members)
-      if (!member.reached(wait.sequence)) targets.insert(member.world);
+      if (!takes_part(situation_, member, wait)) targets.insert(member.world);
   targets.erase(from);
   for (const Rank to : targets) {
     from_[static_cast<std::size_t>(from)].push_back({from, to, &wait, group});
@@ -71,8 +78,9 @@ std::vector<Blame> Graph::blames() const {
       const State is = state(edge.to);
       if (is == State::waiting) continue;
       const auto member = std::ranges::find(edge.group->members, edge.to, &Member::world);
-      const bool message = edge.wait->what != host::Waited::collective;
-      const bool reached = !message && member != edge.group->members.end() && member->reached(edge.wait->sequence);
+      const bool message = is_message(edge.wait->what);
+      const bool reached = edge.wait->what == host::Waited::collective && member != edge.group->members.end() &&
+                           member->reached(edge.wait->sequence);
       // Messages are told one by one, collectives once for all ranks that are alike.
       const Key key{weight(is),
                     is,

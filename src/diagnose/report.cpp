@@ -145,12 +145,11 @@ std::string Report::text() {
 
 std::string Report::wait_json(Rank rank, const host::Wait& wait) {
   const Snapshot& snapshot = situation_.snapshot;
-  const bool collective = wait.what == host::Waited::collective;
   json::Object object;
   object.add("operation", operation_name(wait, snapshot))
       .add("group", group_name(snapshot, wait.context))
-      .maybe("sequence", collective, wait.sequence)
-      .maybe("tag", !collective, wait.tag)
+      .maybe("sequence", wait.what == host::Waited::collective, wait.sequence)
+      .maybe("tag", is_message(wait.what), wait.tag)
       .raw("for", numbers(blockers_of(wait, snapshot)))
       .add("blockers", wait.blocked)
       .add("nanoseconds", wait.since < snapshot.taken_at ? snapshot.taken_at - wait.since : 0)

@@ -59,7 +59,7 @@ std::string text_of(const char (&from)[N]) {
 
 /// What can be shown of a wait; nothing when it cannot be one.
 std::optional<host::Wait> sound(host::Wait wait, std::int32_t size) {
-  if (wait.what > host::Waited::recv || wait.blocked > static_cast<std::uint32_t>(size)) return std::nullopt;
+  if (wait.what > host::Waited::shrink || wait.blocked > static_cast<std::uint32_t>(size)) return std::nullopt;
   if (wait.what == host::Waited::collective && static_cast<std::uint8_t>(wait.call) >= operations) return std::nullopt;
   const auto listed = std::span(wait.blockers).first(std::min<std::size_t>(wait.blocked, host::Wait::most_blockers));
   if (std::ranges::any_of(listed, [size](Rank rank) { return rank < 0 || rank >= size; })) return std::nullopt;

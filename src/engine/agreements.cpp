@@ -47,7 +47,7 @@ Agreements::~Agreements() {
 }
 
 Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number, const Opinion& mine,
-                                     std::uint64_t until) {
+                                     std::uint64_t until, host::Waited what) {
   engine_.check_process();
   refuse_inside_reduction();
   const AgreementName name{who.context, number};
@@ -57,6 +57,7 @@ Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number
     used_.store(true, std::memory_order_relaxed);  // relaxed: what it stands for is behind the lock
     session = &open(who, name);
     begin(name, *session, mine);
+    session->waits = what;
   }
   // Map nodes stay where they are, and only the next agreement of the group takes this one's away.
   engine_.wait_for(
@@ -66,6 +67,7 @@ Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number
       },
       until);
   const std::lock_guard lock(mutex_);
+  session->waits.reset();
   Outcome outcome{session->agreement.state(), {}, session->agreement.awaited()};
   if (outcome.state == State::decided) {
     outcome.decision = session->agreement.decision();
@@ -75,9 +77,23 @@ Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number
   return outcome;
 }
 
+void Agreements::tell(std::vector<host::Wait>& waits) {
+  const std::unique_lock lock(mutex_, std::try_to_lock);
+  if (!lock) return;
+  for (const auto& [name, session] : sessions_) {
+    if (!session.waits || session.agreement.state() != State::waiting) continue;
+    host::Wait& told = waits.emplace_back();
+    told.context = name.context;
+    told.sequence = name.number;
+    told.what = *session.waits;
+    told.awaited = 1;
+    for (const Rank member : session.agreement.awaited()) told.add(session.world[static_cast<std::size_t>(member)]);
+  }
+}
+
 Agreements::Session& Agreements::open(const Membership& who, const AgreementName& name) {
   const auto size = static_cast<Rank>(who.world.size());
-  return sessions_.try_emplace(name, Session{who.world, Agreement(who.rank, size)}).first->second;
+  return sessions_.try_emplace(name, Session{who.world, Agreement(who.rank, size), {}}).first->second;
 }
 
 void Agreements::begin(const AgreementName& name, Session& session, const Opinion& mine) {

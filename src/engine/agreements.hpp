@@ -15,6 +15,7 @@
 #include <vector>
 
 #include "engine/agreement_message.hpp"
+#include "host/waits.hpp"
 #include "transport/transport.hpp"
 
 namespace tutti::engine {
@@ -35,10 +36,13 @@ class Agreements {
     std::vector<Rank> awaited;
   };
   /// Takes part in the group's agreement of that number and waits for its end until then (0: no limit). Each number is
-  /// for one agreement, and comes after the one before it.
-  Outcome join(const Membership& who, std::uint64_t number, const Opinion& mine, std::uint64_t until);
+  /// for one agreement, and comes after the one before it. `what` is told of it while it waits.
+  Outcome join(const Membership& who, std::uint64_t number, const Opinion& mine, std::uint64_t until,
+               host::Waited what);
   /// Answers others; true when anything moved.
   bool serve();
+  /// Adds those that threads of this process wait in.
+  void tell(std::vector<host::Wait>& waits);
   /// A member that others say is lost, who are in an agreement of that group already, when this one has begun none.
   std::optional<Rank> lost_to_others(std::uint64_t context);
 
@@ -46,6 +50,7 @@ class Agreements {
   struct Session {
     std::vector<Rank> world;  ///< World rank of each member.
     Agreement agreement;
+    std::optional<host::Waited> waits;  ///< While a thread waits in it: as what.
   };
   struct Letter {
     Rank peer = -1;  ///< In the world; a transport may rename that of the transfer.

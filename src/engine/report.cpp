@@ -121,13 +121,15 @@ void Engine::tell() {
   const std::lock_guard lock(slow_lock_);
   std::vector<Wait> waits;
   for (Channel* channel : channels_) channel->tell(waits, slow_);
+  agreements_.tell(waits);
   std::ranges::stable_partition(waits, [](const Wait& wait) { return wait.awaited != 0; });
   const std::uint64_t now = waiting_.now();
   for (Wait& wait : waits) {
     const auto before = std::ranges::find_if(waits_, [&](const Wait& other) { return same(wait, other); });
     wait.since = before != waits_.end() ? before->since : now;
   }
-  const bool waiting = std::ranges::any_of(slow_, [](const SlowOperation& one) { return one.awaited > 0; });
+  const bool waiting = std::ranges::any_of(slow_, [](const SlowOperation& one) { return one.awaited > 0; }) ||
+                       std::ranges::any_of(waits, [](const Wait& wait) { return wait.awaited != 0; });
   segment().process(place()).waits.tell(waits, now, waiting);
   waits_ = std::move(waits);
   told_.store(true, std::memory_order_relaxed);  // relaxed: as above

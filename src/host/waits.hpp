@@ -12,7 +12,8 @@
 
 namespace tutti::host {
 
-enum class Waited : std::uint32_t { collective, send, recv };
+enum class Waited : std::uint32_t { collective, send, recv, agree, shrink };
+constexpr bool is_message(Waited what) { return what == Waited::send || what == Waited::recv; }
 
 /// One operation that cannot go on.
 struct Wait {
@@ -20,7 +21,7 @@ struct Wait {
   static constexpr std::size_t longest_place = 128;
 
   std::uint64_t context = 0;   ///< Of its group.
-  std::uint64_t sequence = 0;  ///< Its number in the group; 0 for a message.
+  std::uint64_t sequence = 0;  ///< Its number in the group, or among the group's agreements; 0 for a message.
   std::uint64_t call = 0;      ///< As Record has it.
   std::int64_t count = 0;      ///< Elements; bytes of a message.
   std::uint64_t site = 0;      ///< Return address of the call, or 0.

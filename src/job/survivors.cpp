@@ -63,9 +63,11 @@ Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note>
   if (left_out_) raise(*left_out_);
   engine::Engine& engine = runtime_->engine();
   const std::uint64_t limit = runtime_->place().timeout;
-  const char* const name = call == called_agree ? "agree" : "shrink";
+  const bool agrees = call == called_agree;
+  const char* const name = agrees ? "agree" : "shrink";
   const auto outcome = engine.agreements().join(who(), agreements_, {call, flag, lost_, std::move(notes)},
-                                                limit == 0 ? 0 : engine.waiting().now() + limit);
+                                                limit == 0 ? 0 : engine.waiting().now() + limit,
+                                                agrees ? host::Waited::agree : host::Waited::shrink);
   if (outcome.state == State::waiting)
     throw Timeout(Cause::timeout, std::string(name) + " on group " + who().name +
                                       " did not complete in time: it waits for " + base::list_ranks(outcome.awaited) +

@@ -17,7 +17,7 @@ static void check_columns(tutti_group group) {
   const int32_t rank = tutti_rank(group), last = tutti_size(group) - 1;
   int64_t *matrix = fresh(rows * columns), *line = fresh(rows), i, total = 0;
   int32_t r;
-  tutti_layout column = NULL, second = NULL;
+  tutti_layout column = NULL, second = NULL, copy = NULL, dense = NULL;
   tutti_request request;
   tutti_persistent again;
   CHECK_OK(tutti_layout_strided(&column, TUTTI_INT64, rows, 1, columns));
@@ -46,6 +46,16 @@ static void check_columns(tutti_group group) {
   CHECK_OK(tutti_allreduce(group, matrix, matrix, rows, tutti_laid_out(column, second), TUTTI_MAX));
   for (i = 0; i < rows; ++i)
     CHECK(matrix[i * columns + 2] == matrix[i * columns] && matrix[i * columns] == value(0, i));
+  /* Into the first column from a copy of its layout, which is in place; not from one that only begins there. */
+  CHECK_OK(tutti_layout_strided(&copy, TUTTI_INT64, rows, 1, columns));
+  CHECK_OK(tutti_layout_strided(&dense, TUTTI_INT64, rows, 1, 1));
+  for (i = 0; i < rows; ++i) matrix[i * columns] = value(rank, 0), matrix[i * columns + 1] = POISON;
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, matrix, matrix, rows, tutti_laid_out(column, dense), TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, matrix, matrix, rows, tutti_laid_out(NULL, column), TUTTI_SUM));
+  CHECK_OK(tutti_allreduce(group, matrix, matrix, rows, tutti_laid_out(column, copy), TUTTI_SUM));
+  for (i = 0; i < rows; ++i) CHECK(matrix[i * columns] == total && matrix[i * columns + 1] == POISON);
+  CHECK_OK(tutti_layout_free(&copy));
+  CHECK_OK(tutti_layout_free(&dense));
   CHECK_OK(tutti_layout_free(&column));
   CHECK_OK(tutti_layout_free(&second));
   CHECK(column == NULL);

@@ -75,13 +75,35 @@ void unfinished(const Group& world) {
   request.wait();
 }
 
+void agree(const Group& world) {
+  if (world.rank() != 1) world.agree(true);
+  sleep_on();
+}
+
+void shrink(const Group& world) {
+  if (world.rank() == 0) sleep_on();
+  const Group left = world.shrink();
+  second_step(left);
+}
+
+void agree_beside_a_call(const Group& world) {
+  if (world.rank() == 0) world.agree(true);
+  second_step(world);
+}
+
 }  // namespace
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> cases{
-      {"calls", calls_on},          {"plan", plan},
-      {"no_receiver", no_receiver}, {"both_receive", both_receive},
-      {"unfinished", unfinished},   {"sleep", [](const Group&) { sleep_on(); }},
+      {"calls", calls_on},
+      {"plan", plan},
+      {"no_receiver", no_receiver},
+      {"both_receive", both_receive},
+      {"unfinished", unfinished},
+      {"sleep", [](const Group&) { sleep_on(); }},
+      {"agree", agree},
+      {"shrink", shrink},
+      {"mixed", agree_beside_a_call},
   };
   if (count != 2) return 2;
   const char* const rank = std::getenv("TUTTI_RANK");

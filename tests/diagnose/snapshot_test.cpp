@@ -145,7 +145,7 @@ TEST_F(Snapshots, LeavesOutWaitsThatCannotBe) {
     return read().processes[0].waits.size();
   };
   EXPECT_EQ(told([](host::Wait&) {}), 1U);
-  EXPECT_EQ(told([](host::Wait& wait) { wait.what = static_cast<host::Waited>(3); }), 0U);
+  EXPECT_EQ(told([](host::Wait& wait) { wait.what = static_cast<host::Waited>(5); }), 0U);
   EXPECT_EQ(told([](host::Wait& wait) { wait.blocked = 5; }), 0U);
   EXPECT_EQ(told([](host::Wait& wait) { wait.blockers[0] = 4; }), 0U);
   EXPECT_EQ(told([](host::Wait& wait) { wait.blockers[0] = -1; }), 0U);

@@ -139,6 +139,29 @@ TEST(Why, SeesARankThatDoesNotFinishWhatItStarted) {
       hang.says("\nrank 1 \\(pid [0-9]+\\) has started allreduce #1 of group world, but does not wait for its end; "));
 }
 
+/// Rank 0 collects what all say, and the others wait for it.
+TEST(Why, SeesWhoIsMissingInAnAgreement) {
+  Hang hang(4, "agree");
+  ASSERT_TRUE(
+      hang.says("\nrank 1 \\(pid [0-9]+\\) has not called agree of group world; rank 0 waits for it "
+                "\\([0-9.]+ s\\), ranks 2, 3 behind it\\."));
+  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +waiting +agree of group world, for rank 0 "));
+}
+
+TEST(Why, SeesWhoIsMissingInAShrink) {
+  Hang hang(3, "shrink");
+  ASSERT_TRUE(
+      hang.says("\nrank 0 \\(pid [0-9]+\\) has not called shrink of group world; ranks 1, 2 wait for it "
+                "\\([0-9.]+ s\\)\\."));
+}
+
+TEST(Why, FindsAnAgreementBesideACollective) {
+  Hang hang(2, "mixed");
+  ASSERT_TRUE(
+      hang.says("\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in agree of group world; rank 1 "
+                "\\(pid [0-9]+\\) waits for rank 0 in allreduce #[0-9]+ of group world at "));
+}
+
 TEST(Why, SeesThatNobodyWaits) {
   Hang hang(2, "sleep");
   ASSERT_TRUE(hang.says("\nnobody waits\\.\n"));
