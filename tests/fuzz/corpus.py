@@ -264,7 +264,9 @@ def tables():
 def snapshots():
     """How each rank is, then what is written: part, place in it, bytes."""
     header, process, third, board, identity, records, heap = range(7)
-    running, sleeping, waiting, stopped, dead, left = range(1, 7)
+    absent, running, sleeping, in_mpi, waiting, stopped, dead, left, ended, unreachable = range(10)
+    collective, send, recv, agree, shrink = range(5)
+    ranks = 20
     waits = 512  # the offset of a process's waits; the first of them stands 32 bytes further on
 
     def one(states, *writes):
@@ -277,20 +279,25 @@ def snapshots():
     circle = [waiting] * 4
     yield "circle", one(circle)
     yield "missing", one([waiting, waiting, running, waiting])
-    yield "asleep", one([waiting, sleeping, waiting, 0])
+    yield "asleep", one([waiting, sleeping, waiting, absent])
     yield "ended", one([dead, left, stopped, waiting])
+    yield "gone", one([ended, unreachable, in_mpi, waiting])
     yield "another_version", one(circle, (header, 8, word(9)))
     yield "half_written", one(circle, (third, waits, b"\x03"))
-    yield "message", one([waiting, running] * 2, (process, waits + 32 + 48, word(2)))
-    yield "no_such_blocker", one(circle, (process, waits + 32 + 64, word(9)))
-    yield "many_blockers", one(circle, (process, waits + 32 + 60, word(4)))
+    for name, what in (("send", send), ("recv", recv)):
+        yield name, one([waiting, running] * 2, (process, waits + 32 + 48, word(what)))
+    yield "no_such_blocker", one(circle, (process, waits + 32 + 64, word(ranks)))
+    for name, what in (("many", collective), ("agree_with_many", agree), ("shrink_with_many", shrink)):
+        blocked = word(what) + word(0) + word(1) + word(ranks - 1)
+        blocked += b"".join(word(rank) for rank in range(1, 17))
+        yield f"blocked_on_{name}", one(circle, (process, waits + 32 + 48, blocked))
     yield "in_flight", one(circle, (third, waits + 24, word(4)))
     yield "mismatch", one(circle, (records, 8, word(5)))
     yield "no_such_call", one(circle, (records, 16, b"\xff"))
     yield "broken", one(circle, (board, 128, word(2) + word(2) + word(1) + word(2)))
     yield "broken_by_nobody", one(circle, (board, 128, word(2) + word(2) + word(9) + word(9)))
     yield "no_board", one(circle, (board, 16, word(0)))
-    yield "too_large", one(circle, (board, 8, word(5)))
+    yield "too_large", one(circle, (board, 8, word(ranks + 1)))
     yield "twice_the_same", one(circle, (identity, 128, word(1)))
     yield "second_board", one(circle, (heap, 16, word(0x424F4152)))
     yield "name", one(circle, (identity, 0, b"\x1b[31m" + b"x" * 200))

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// A job's memory after somebody has written into it. Input: how each rank is (a byte for each of four); then what is
-// written: into which part (a byte), where in it (two), how many bytes (one), and those.
+// A job's memory after somebody has written into it. Input: how each rank is (a byte for each of the first four, whom
+// the others repeat); then what is written: into which part (a byte), where in it (two), how many bytes (one), and
+// those.
 #include <sys/mman.h>
 #include <unistd.h>
 
@@ -21,7 +22,9 @@ namespace {
 using namespace tutti;
 using namespace tutti::diagnose;
 
-constexpr int ranks = 4;
+constexpr int ranks = host::Wait::most_blockers + 4;  // more than a wait can list
+constexpr std::size_t given = 4;                      // ranks whose state the input says
+constexpr int states_known = static_cast<int>(State::unreachable) + 1;
 constexpr std::uint64_t job = 77, context = 99;
 
 /// All that a reader relies on.
@@ -44,7 +47,7 @@ void judge(const Snapshot& snapshot, std::span<const std::uint8_t> states) {
   Situation situation;
   situation.snapshot = snapshot;
   for (int rank = 0; rank < ranks; ++rank) {
-    const auto state = static_cast<State>(states[static_cast<std::size_t>(rank)] % 7);
+    const auto state = static_cast<State>(states[static_cast<std::size_t>(rank) % given] % states_known);
     Seat& seat = situation.seats.emplace_back();
     seat.state = state;
     seat.pid = 1000 + rank;
@@ -58,7 +61,7 @@ void judge(const Snapshot& snapshot, std::span<const std::uint8_t> states) {
     if (finding.text.empty() || finding.kind.empty()) std::abort();
 }
 
-/// A segment with one group and four ranks that wait for the next one.
+/// A segment with one group, whose ranks wait for the next one each.
 std::shared_ptr<host::Segment> make(host::Offset& board) {
   auto segment = host::Segment::create(ranks, job);
   const std::size_t bytes = host::Board::bytes(ranks);
@@ -81,7 +84,7 @@ std::shared_ptr<host::Segment> make(host::Offset& board) {
 
 // NOLINTNEXTLINE(readability-identifier-naming): libFuzzer calls it so.
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
-  if (size < ranks) return 0;
+  if (size < given) return 0;
   host::Offset board = 0;
   const auto segment = make(board);
   const host::BoardLayout layout(ranks);
@@ -93,7 +96,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
                           board + layout.identity,
                           board + layout.records,
                           segment->header().heap};
-  std::span<const std::uint8_t> rest(data + ranks, size - ranks);
+  std::span<const std::uint8_t> rest(data + given, size - given);
   while (rest.size() >= 4) {
     const host::Offset place = places[rest[0] % places.size()] + rest[1] + rest[2] * std::size_t{256};
     const std::size_t length = std::min<std::size_t>(rest[3], rest.size() - 4);
@@ -103,7 +106,7 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   try {
     const Snapshot snapshot = read_snapshot(segment->descriptor());
     if (!sound(snapshot)) std::abort();
-    judge(snapshot, {data, ranks});
+    judge(snapshot, {data, given});
   } catch (const Error& error) {
     if (error.cause() != Cause::system) std::abort();
   }
