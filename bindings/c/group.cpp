@@ -5,7 +5,7 @@
 #include <vector>
 
 #include "base/names.hpp"
-#include "c/guard.hpp"
+#include "c/calls.hpp"
 #include "tutti/mpi_group.hpp"
 
 using namespace tutti;
@@ -37,24 +37,23 @@ int32_t tutti_size(tutti_group group) { return group == nullptr ? -1 : group->si
 const char* tutti_name(tutti_group group) { return group == nullptr ? "" : group->name.c_str(); }
 
 tutti_status tutti_split(tutti_group group, int colour, int key, tutti_group* part) {
-  return give(part, [&] { return handle_of(group).group.split(colour, key); });
+  return give(part, [&, caller = TUTTI_CALLER] { return handle_of(group).group.split(colour, key, caller); });
 }
 
 tutti_status tutti_dup(tutti_group group, tutti_group* copy) {
-  return give(copy, [&] { return handle_of(group).group.dup(); });
+  return give(copy, [&, caller = TUTTI_CALLER] { return handle_of(group).group.dup(caller); });
 }
 
 tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part) {
-  return give(part, [&] {
+  return give(part, [&, caller = TUTTI_CALLER] {
     if (count < 0 || (count > 0 && ranks == nullptr))
       refuse("tutti_subgroup: the list of ranks is NULL or its length negative");
-    return handle_of(group).group.subgroup({ranks, static_cast<std::size_t>(count)});
+    return handle_of(group).group.subgroup({ranks, static_cast<std::size_t>(count)}, caller);
   });
 }
 
 tutti_status tutti_create(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part) {
-  const void* const caller = __builtin_return_address(0);
-  return give(part, [&] {
+  return give(part, [&, caller = TUTTI_CALLER] {
     if (count < 0 || (count > 0 && ranks == nullptr))
       refuse("tutti_create: the list of ranks is NULL or its length negative");
     return handle_of(group).group.create({ranks, static_cast<std::size_t>(count)}, caller);
@@ -62,7 +61,7 @@ tutti_status tutti_create(tutti_group group, const int32_t* ranks, int32_t count
 }
 
 tutti_status tutti_split_by_host(tutti_group group, int key, tutti_group* host) {
-  return give(host, [&] { return handle_of(group).group.split_by_host(key); });
+  return give(host, [&, caller = TUTTI_CALLER] { return handle_of(group).group.split_by_host(key, caller); });
 }
 
 tutti_status tutti_reproducible(tutti_group group, tutti_group* same) {
@@ -70,14 +69,14 @@ tutti_status tutti_reproducible(tutti_group group, tutti_group* same) {
 }
 
 tutti_status tutti_agree(tutti_group group, int flag, int* all) {
-  return guarded([&] {
+  return guarded([&, caller = TUTTI_CALLER] {
     if (all == nullptr) refuse("tutti_agree: nowhere to put the answer; pass the address of an int");
-    *all = handle_of(group).group.agree(flag != 0) ? 1 : 0;
+    *all = handle_of(group).group.agree(flag != 0, caller) ? 1 : 0;
   });
 }
 
 tutti_status tutti_shrink(tutti_group group, tutti_group* survivors) {
-  return give(survivors, [&] { return handle_of(group).group.shrink(); });
+  return give(survivors, [&, caller = TUTTI_CALLER] { return handle_of(group).group.shrink(caller); });
 }
 
 tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int32_t* count) {

@@ -100,10 +100,10 @@ tutti_status tutti_dims_create(int32_t size, int dimensions, int* dims) {
 
 tutti_status tutti_cartesian(tutti_group group, int dimensions, const int* dims, const int* periodic, int reorder,
                              tutti_group* grid) {
-  return give(grid, [&] {
+  return give(grid, [&, caller = TUTTI_CALLER] {
     const auto sizes = some(dims, dimensions, "tutti_cartesian");
     const std::vector<bool> around = periodic == nullptr ? std::vector<bool>() : words({periodic, sizes.size()});
-    return cartesian(handle_of(group).group, {sizes.begin(), sizes.end()}, around, reorder != 0);
+    return cartesian(handle_of(group).group, {sizes.begin(), sizes.end()}, around, reorder != 0, caller);
   });
 }
 
@@ -137,26 +137,26 @@ tutti_status tutti_shift(tutti_group grid, int dimension, int by, int32_t* sourc
 }
 
 tutti_status tutti_sub_grid(tutti_group grid, const int* keep, tutti_group* part) {
-  return give(part, [&] {
+  return give(part, [&, caller = TUTTI_CALLER] {
     const Grid it = grid_of(grid);
-    return it.sub(words(some(keep, static_cast<std::int64_t>(it.dims().size()), "tutti_sub_grid")));
+    return it.sub(words(some(keep, static_cast<std::int64_t>(it.dims().size()), "tutti_sub_grid")), caller);
   });
 }
 
 tutti_status tutti_adjacent_graph(tutti_group group, int32_t source_count, const int32_t* sources,
                                   int32_t destination_count, const int32_t* destinations, tutti_group* graph) {
-  return give(graph, [&] {
+  return give(graph, [&, caller = TUTTI_CALLER] {
     return adjacent_graph(handle_of(group).group, some(sources, source_count, "tutti_adjacent_graph"),
-                          some(destinations, destination_count, "tutti_adjacent_graph"));
+                          some(destinations, destination_count, "tutti_adjacent_graph"), caller);
   });
 }
 
 tutti_status tutti_graph(tutti_group group, const tutti_edge* edges, size_t n, tutti_group* graph) {
-  return give(graph, [&] {
+  return give(graph, [&, caller = TUTTI_CALLER] {
     std::vector<GraphEdge> all;
     for (const tutti_edge& edge : some(edges, static_cast<std::int64_t>(n), "tutti_graph"))
       all.push_back({edge.source, edge.destination});
-    return tutti::graph(handle_of(group).group, all);
+    return tutti::graph(handle_of(group).group, all, caller);
   });
 }
 

@@ -108,8 +108,6 @@ std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank 
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(buffer));
 }
 
-nb::object some(Group group) { return group ? nb::cast(std::move(group)) : nb::none(); }
-
 /// A C++ Error becomes the class of tutti.errors that has its cause.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
@@ -140,34 +138,30 @@ void define_group(nb::module_& module) {
       .def_prop_ro("time_limit", &time_limit, "Seconds that a blocking call may take; None: no limit.")
       .def(
           "split",
-          [](const Group& self, int colour, int key) {
-            return some(without_gil([&] { return self.split(colour, key); }));
-          },
+          [](const Group& self, int colour, int key) { return make_group([&] { return self.split(colour, key); }); },
           "Collective; None for a negative colour.")
       .def(
-          "dup", [](const Group& self) { return some(without_gil([&] { return self.dup(); })); }, "Collective.")
+          "dup", [](const Group& self) { return make_group([&] { return self.dup(); }); }, "Collective.")
       .def(
           "split_by_host",
-          [](const Group& self, int key) { return some(without_gil([&] { return self.split_by_host(key); })); },
-          "Collective.")
+          [](const Group& self, int key) { return make_group([&] { return self.split_by_host(key); }); }, "Collective.")
       .def(
           "create",
           [](const Group& self, const std::vector<Rank>& ranks) {
-            return some(without_gil([&] { return self.create(ranks); }));
+            return make_group([&] { return self.create(ranks); });
           },
           "Called by the ranks listed alone.")
       .def(
           "subgroup",
           [](const Group& self, const std::vector<Rank>& ranks) {
-            return some(without_gil([&] { return self.subgroup(ranks); }));
+            return make_group([&] { return self.subgroup(ranks); });
           },
           "Collective; None for ranks that are not listed.")
       .def(
-          "agree", [](const Group& self, bool flag) { return without_gil([&] { return self.agree(flag); }); },
+          "agree", [](const Group& self, bool flag) { return wait_inside([&] { return self.agree(flag); }); },
           "Whether all survivors say so.")
       .def(
-          "shrink", [](const Group& self) { return some(without_gil([&] { return self.shrink(); })); },
-          "The survivors.")
+          "shrink", [](const Group& self) { return make_group([&] { return self.shrink(); }); }, "The survivors.")
       .def_prop_ro("lost", &Group::lost, "The ranks found lost.")
       .def("reproducible", &Group::reproducible, "The same group with sums that are rounded once.")
       .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.")

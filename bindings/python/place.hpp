@@ -2,7 +2,13 @@
 // Where in the user's Python program a call stands.
 #pragma once
 
+#include <nanobind/nanobind.h>
+
 #include <string>
+#include <utility>
+
+#include "tutti/group.hpp"
+#include "tutti/trace.hpp"
 
 namespace tutti::python {
 
@@ -13,5 +19,20 @@ std::string place();
 /// Before a call of the program's is started, with the GIL: says where it stands if the process is recorded. `blocks`:
 /// it is waited for at once.
 void say_call(bool blocks);
+
+/// Runs a call that waits inside for other ranks, without the GIL: `tutti why` shows where it stands.
+template <class Work>
+auto wait_inside(Work work) {
+  const CalledAt place(python::place());
+  const nanobind::gil_scoped_release released;
+  return work();
+}
+
+/// The same for one that makes a group; None for ranks that are not in it.
+template <class Make>
+nanobind::object make_group(Make make) {
+  Group made = wait_inside(std::move(make));
+  return made ? nanobind::cast(std::move(made)) : nanobind::none();
+}
 
 }  // namespace tutti::python

@@ -12,6 +12,7 @@
 #include <vector>
 
 #include "memory.hpp"
+#include "place.hpp"
 #include "request.hpp"
 #include "tutti/exchange.hpp"
 #include "tutti/topology.hpp"
@@ -88,27 +89,19 @@ class StartedExchange {
   RawExchange raw_;                           // last: its operation ends before its buffers go
 };
 
-template <class Make>
-nb::object made(Make make) {
-  Group group;
-  {
-    const nb::gil_scoped_release without_gil;
-    group = make();
-  }
-  return group ? nb::cast(std::move(group)) : nb::none();
-}
-
 void define_grid(nb::module_& module) {
   module.def("dims_create", &dims_create, "Sizes of a grid.");
   module.def(
       "cartesian",
       [](const Group& group, const std::vector<int>& dims, const std::vector<bool>& periodic, bool reorder) {
-        return made([&] { return cartesian(group, dims, periodic, reorder); });
+        return make_group([&] { return cartesian(group, dims, periodic, reorder); });
       },
       "Collective; None for ranks that are left over.");
   module.def(
       "sub_grid",
-      [](const Group& group, const std::vector<bool>& keep) { return made([&] { return Grid(group).sub(keep); }); },
+      [](const Group& group, const std::vector<bool>& keep) {
+        return make_group([&] { return Grid(group).sub(keep); });
+      },
       "Collective.");
   module.def(
       "dims", [](const Group& group) { return Grid(group).dims(); }, "A grid's dimensions.");
@@ -133,7 +126,7 @@ void define_graph(nb::module_& module) {
   module.def(
       "adjacent_graph",
       [](const Group& group, const std::vector<Rank>& sources, const std::vector<Rank>& destinations) {
-        return made([&] { return adjacent_graph(group, sources, destinations); });
+        return make_group([&] { return adjacent_graph(group, sources, destinations); });
       },
       "Collective.");
   module.def(
@@ -141,7 +134,7 @@ void define_graph(nb::module_& module) {
       [](const Group& group, const std::vector<std::pair<Rank, Rank>>& edges) {
         std::vector<GraphEdge> all;
         for (const auto& [source, destination] : edges) all.push_back({source, destination});
-        return made([&] { return graph(group, all); });
+        return make_group([&] { return graph(group, all); });
       },
       "Collective.");
   module.def(

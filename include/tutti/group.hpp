@@ -50,25 +50,25 @@ class TUTTI_API Group {
 
   /// The ranks with the same colour, ordered by key, then by rank here. Collective. A negative colour: no group
   /// (empty).
-  Group split(int colour, int key = 0) const;
+  Group split(int colour, int key = 0, const void* site = detail::here()) const;
   /// The same ranks, and neighbours if it has some, with an order of operations of their own. Collective.
-  Group dup() const;
+  Group dup(const void* site = detail::here()) const;
   /// The ranks listed, in that order; collective over this group, with the same list on all. Empty for those not in it.
   /// Throws Mismatch on all ranks when lists differ; the group is as before.
-  Group subgroup(std::span<const Rank> ranks) const;
+  Group subgroup(std::span<const Rank> ranks, const void* site = detail::here()) const;
   /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
   /// order on those ranks.
   Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
   // Going on after a loss: all ranks of the group that are left call it. These, rank, size and name work on a broken
   // group too, and nothing else does. See docs/faults.md.
   /// Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
-  bool agree(bool flag) const;
+  bool agree(bool flag, const void* site = detail::here()) const;
   /// A new group of the survivors, in the same order; the same on all of them.
-  Group shrink() const;
+  Group shrink(const void* site = detail::here()) const;
   /// The ranks that the last agree or shrink found lost: the same on all survivors. Local.
   std::vector<Rank> lost() const;
   /// The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective.
-  Group split_by_host(int key = 0) const;
+  Group split_by_host(int key = 0, const void* site = detail::here()) const;
   /// The same group, whose sums of floating-point and complex numbers are rounded once: the same bits whatever the
   /// algorithm, the order and the hosts, in all reductions by `sum` and all their forms. The groups made from it are
   /// like it. Local; both may be used in turn, but all ranks use the same one for a call. See docs/reproducible.md.

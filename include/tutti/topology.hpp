@@ -40,7 +40,7 @@ class TUTTI_API Graph : public Group {
   Count indegree() const;
   Count outdegree() const;
   /// The same ranks and edges with an order of operations of their own. Collective.
-  Graph dup() const;
+  Graph dup(const void* site = detail::here()) const;
 
   /// Block s of out = the whole in of source s. Agreed: in.size(), type. out.size() = sources * in.size().
   template <Elements In, Writable Out>
@@ -224,9 +224,9 @@ class TUTTI_API Grid : public Graph {
   };
   Shift shift(int dimension, int by = 1) const;
   /// The grids that are left when the dimensions that are not kept are cut: this rank's. Collective.
-  Grid sub(const std::vector<bool>& keep) const;
+  Grid sub(const std::vector<bool>& keep, const void* site = detail::here()) const;
   /// The same ranks and edges with an order of operations of their own. Collective.
-  Grid dup() const;
+  Grid dup(const void* site = detail::here()) const;
 };
 
 /// Sizes of a grid of `size` ranks, as equal as they can be and descending where `dims` has zeros; the others stay.
@@ -237,15 +237,16 @@ TUTTI_API std::vector<int> dims_create(Rank size, std::vector<int> dims);
 /// `periodic`: for each dimension whether it goes around; none: no dimension does. `reorder`: ranks may be numbered
 /// anew, so that neighbours share hosts; all ranks share one host so far, and keep their numbers.
 TUTTI_API Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vector<bool>& periodic = {},
-                         bool reorder = false);
+                         bool reorder = false, const void* site = detail::here());
 
 /// A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks.
 /// Parallel edges between two ranks are paired in the order in which each end lists them. Collective; throws Error
 /// (usage) on all ranks when an edge is not named at both ends.
-TUTTI_API Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations);
+TUTTI_API Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations,
+                               const void* site = detail::here());
 
 /// A graph from edges that any rank may give, each once. A rank's edges stand in the order of those who gave them, and
 /// as given. Collective.
-TUTTI_API Graph graph(const Group& group, std::span<const GraphEdge> edges);
+TUTTI_API Graph graph(const Group& group, std::span<const GraphEdge> edges, const void* site = detail::here());
 
 }  // namespace tutti

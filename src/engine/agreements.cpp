@@ -26,6 +26,25 @@ transport::Tag tag() {
   return {0x61677265656d656e, transport::Tag::first_notice, transport::Tag::mail, transport::Lane::mailbox};
 }
 
+/// What is told of a session while a thread waits in it.
+class Telling {
+ public:
+  Telling(std::mutex& mutex, std::optional<host::Wait>& waits, const host::Wait& told) : mutex_(mutex), waits_(waits) {
+    const std::lock_guard lock(mutex_);
+    waits_ = told;
+  }
+  ~Telling() {
+    const std::lock_guard lock(mutex_);
+    waits_.reset();
+  }
+  Telling(const Telling&) = delete;
+  Telling& operator=(const Telling&) = delete;
+
+ private:
+  std::mutex& mutex_;
+  std::optional<host::Wait>& waits_;
+};
+
 }  // namespace
 
 std::unique_ptr<Agreements::Letter> Agreements::letter(Rank peer, std::vector<std::byte> bytes) const {
@@ -47,7 +66,7 @@ Agreements::~Agreements() {
 }
 
 Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number, const Opinion& mine,
-                                     std::uint64_t until, host::Waited what) {
+                                     std::uint64_t until, const host::Wait& told) {
   engine_.check_process();
   refuse_inside_reduction();
   const AgreementName name{who.context, number};
@@ -57,17 +76,17 @@ Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number
     used_.store(true, std::memory_order_relaxed);  // relaxed: what it stands for is behind the lock
     session = &open(who, name);
     begin(name, *session, mine);
-    session->waits = what;
   }
   // Map nodes stay where they are, and only the next agreement of the group takes this one's away.
-  engine_.wait_for(
-      [&] {
-        const std::lock_guard lock(mutex_);
-        return move(name, *session);
-      },
-      until);
+  const auto moved = [&] {
+    const std::lock_guard lock(mutex_);
+    return move(name, *session);
+  };
+  {
+    const Telling telling(mutex_, session->waits, told);
+    engine_.wait_for(moved, until);
+  }
   const std::lock_guard lock(mutex_);
-  session->waits.reset();
   Outcome outcome{session->agreement.state(), {}, session->agreement.awaited()};
   if (outcome.state == State::decided) {
     outcome.decision = session->agreement.decision();
@@ -82,10 +101,9 @@ void Agreements::tell(std::vector<host::Wait>& waits) {
   if (!lock) return;
   for (const auto& [name, session] : sessions_) {
     if (!session.waits || session.agreement.state() != State::waiting) continue;
-    host::Wait& told = waits.emplace_back();
+    host::Wait& told = waits.emplace_back(*session.waits);
     told.context = name.context;
     told.sequence = name.number;
-    told.what = *session.waits;
     told.awaited = 1;
     for (const Rank member : session.agreement.awaited()) told.add(session.world[static_cast<std::size_t>(member)]);
   }

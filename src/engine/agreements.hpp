@@ -36,9 +36,10 @@ class Agreements {
     std::vector<Rank> awaited;
   };
   /// Takes part in the group's agreement of that number and waits for its end until then (0: no limit). Each number is
-  /// for one agreement, and comes after the one before it. `what` is told of it while it waits.
+  /// for one agreement, and comes after the one before it. `told` is what is said of it while it waits: as what, and
+  /// where.
   Outcome join(const Membership& who, std::uint64_t number, const Opinion& mine, std::uint64_t until,
-               host::Waited what);
+               const host::Wait& told);
   /// Answers others; true when anything moved.
   bool serve();
   /// Adds those that threads of this process wait in.
@@ -50,7 +51,7 @@ class Agreements {
   struct Session {
     std::vector<Rank> world;  ///< World rank of each member.
     Agreement agreement;
-    std::optional<host::Waited> waits;  ///< While a thread waits in it: as what.
+    std::optional<host::Wait> waits;  ///< While a thread waits in it: what is told.
   };
   struct Letter {
     Rank peer = -1;  ///< In the world; a transport may rename that of the transfer.

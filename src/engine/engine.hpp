@@ -48,6 +48,10 @@ struct Setup {
 /// Which generation of forks this process is: bumped in every child.
 inline std::atomic<std::uint32_t> fork_generation{0};
 
+/// Where the call that this thread is in stands, as far as its language has said it (tutti::CalledAt); else empty. Read
+/// when a wait has become long.
+std::string_view& calling_place();
+
 class Engine {
  public:
   explicit Engine(const Setup& setup);

@@ -22,6 +22,11 @@ bool same(const Wait& a, const Wait& b) {
 
 }  // namespace
 
+std::string_view& calling_place() {
+  static thread_local std::string_view place;
+  return place;
+}
+
 void Operation::unseen(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
   if (step.verb != Verb::await || step.peer != plan::everyone) return blockers(index, ranks);
@@ -91,7 +96,11 @@ SlowOperation& Engine::slow(const Operation& operation) {
 void Engine::note(SlowWait& wait) {
   const std::lock_guard lock(slow_lock_);
   for (const Operation* operation : wait.operations_)
-    if (operation != nullptr) ++slow(*operation).awaited;
+    if (operation != nullptr) {
+      SlowOperation& one = slow(*operation);
+      ++one.awaited;
+      if (!calling_place().empty()) one.place = calling_place();
+    }
   wait.noted_ = true;
 }
 

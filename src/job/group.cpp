@@ -40,18 +40,20 @@ std::optional<Duration> Group::time_limit() const {
   return limit == 0 ? std::nullopt : std::optional(Duration(limit));
 }
 
-Group Group::split(int colour, int key) const { return handle(of(member_).split(colour, key), reproducible_); }
-Group Group::dup() const {
-  Group copy = split(0, rank());
+Group Group::split(int colour, int key, const void* site) const {
+  return handle(of(member_).split(colour, key, site), reproducible_);
+}
+Group Group::dup(const void* site) const {
+  Group copy = split(0, rank(), site);
   if (of(member_).topology() != nullptr) copy.member()->attach(member_->shared_topology());
   return copy;
 }
-bool Group::agree(bool flag) const { return of(member_).agree(flag); }
-Group Group::shrink() const { return handle(of(member_).shrink(), reproducible_); }
+bool Group::agree(bool flag, const void* site) const { return of(member_).agree(flag, site); }
+Group Group::shrink(const void* site) const { return handle(of(member_).shrink(site), reproducible_); }
 std::vector<Rank> Group::lost() const { return of(member_).lost(); }
-Group Group::split_by_host(int key) const {
+Group Group::split_by_host(int key, const void* site) const {
   job::Member& member = of(member_);
-  return split(static_cast<int>(member.runtime().host_of(member.runtime().place().engine.world_rank)), key);
+  return split(static_cast<int>(member.runtime().host_of(member.runtime().place().engine.world_rank)), key, site);
 }
 
 void Group::expect_members(std::span<const Rank> ranks) const {
@@ -70,13 +72,14 @@ Group Group::create(std::span<const Rank> ranks, const void* site) const {
   return handle(of(member_).create(ranks, site), reproducible_);
 }
 
-Group Group::subgroup(std::span<const Rank> ranks) const {
+Group Group::subgroup(std::span<const Rank> ranks, const void* site) const {
   expect_members(ranks);
   const auto mine = std::find(ranks.begin(), ranks.end(), rank());
   const bool in = mine != ranks.end();
   std::uint64_t list = base::combine(1, ranks.size());  // never what a split passes
   for (const Rank r : ranks) list = base::combine(list, static_cast<std::uint64_t>(r));
-  return handle(of(member_).split(in ? 0 : -1, in ? static_cast<int>(mine - ranks.begin()) : 0, list), reproducible_);
+  const int key = in ? static_cast<int>(mine - ranks.begin()) : 0;
+  return handle(of(member_).split(in ? 0 : -1, key, site, list), reproducible_);
 }
 
 Group Group::reproducible() const { return handle(of(member_).shared_from_this(), true); }

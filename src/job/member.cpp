@@ -151,7 +151,7 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
                                         .site = mark.site}));
 }
 
-void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count) {
+void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count, const void* site) {
   Call call;
   call.kind = Kind::allgather;
   call.input = mine;
@@ -159,6 +159,7 @@ void Member::allgather(const std::int64_t* mine, std::int64_t* all, Count count)
   call.type = Type::int64;
   call.element = sizeof(std::int64_t);
   call.count = count;
+  call.site = site;
   run(call);
 }
 
@@ -209,12 +210,12 @@ void expect_agreement(std::span<const Wish> wishes, const std::string& group, Ra
 
 }  // namespace
 
-std::shared_ptr<Member> Member::split(int colour, int key, std::uint64_t agreed) {
+std::shared_ptr<Member> Member::split(int colour, int key, const void* site, std::uint64_t agreed) {
   const auto size = static_cast<std::size_t>(channel_->size());
   const Rank me = channel_->rank();
   const Wish mine{colour, key, static_cast<std::int64_t>(agreed)};
   std::vector<Wish> wishes(size);
-  allgather(&mine.colour, &wishes[0].colour, sizeof(Wish) / sizeof(std::int64_t));
+  allgather(&mine.colour, &wishes[0].colour, sizeof(Wish) / sizeof(std::int64_t), site);
   expect_agreement(wishes, who().name, me);
   Membership made;
   const std::uint64_t number = splits_++;
@@ -240,7 +241,7 @@ std::shared_ptr<Member> Member::split(int colour, int key, std::uint64_t agreed)
     }
   }
   std::vector<std::int64_t> answers(size);
-  allgather(&answer, answers.data(), 1);
+  allgather(&answer, answers.data(), 1, site);
   if (ranks.empty()) return nullptr;
   for (const Rank rank : ranks)
     if (answers[static_cast<std::size_t>(rank)] == no_board_possible) {

@@ -174,6 +174,9 @@ namespace tutti {
 
 bool is_recorded() { return job::of_process != nullptr; }
 
+CalledAt::CalledAt(std::string place) : place_(std::move(place)) { engine::calling_place() = place_; }
+CalledAt::~CalledAt() { engine::calling_place() = {}; }
+
 void say_next_call(std::string_view place, bool blocks) {
   if (!is_recorded()) return;
   const void* site = job::of_process->place(std::string(place));

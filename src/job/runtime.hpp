@@ -115,12 +115,12 @@ class Member : public std::enable_shared_from_this<Member> {
   void decide_on_progress_thread(ProgressThread wanted);
   /// Collective; see Group::split. nullptr for a negative colour. Throws Mismatch on all ranks when `agreed` is not the
   /// same on all.
-  std::shared_ptr<Member> split(int colour, int key, std::uint64_t agreed = 0);
+  std::shared_ptr<Member> split(int colour, int key, const void* site, std::uint64_t agreed = 0);
   /// Called by these ranks of the group alone, this one among them; see Group::create.
   std::shared_ptr<Member> create(std::span<const Rank> ranks, const void* site);
   /// See Group::agree, Group::shrink and Group::lost.
-  bool agree(bool flag);
-  std::shared_ptr<Member> shrink();
+  bool agree(bool flag, const void* site);
+  std::shared_ptr<Member> shrink(const void* site);
   std::vector<Rank> lost() const;
   /// Memory for the board of a group to be, made by one of its ranks on this host; 0 where it is alone. Throws Error
   /// (system).
@@ -143,11 +143,11 @@ class Member : public std::enable_shared_from_this<Member> {
   /// Bits per second of the slowest link between hosts; without limit on ranks that have no part in it. Called by all
   /// ranks of a world over several hosts.
   std::int64_t link_rate();
-  void allgather(const std::int64_t* mine, std::int64_t* all, Count count);
+  void allgather(const std::int64_t* mine, std::int64_t* all, Count count, const void* site);
   /// The next agreement of the group, as that call.
-  engine::Opinion decide(std::uint32_t call, bool flag, std::vector<engine::Opinion::Note> notes);
+  engine::Opinion decide(std::uint32_t call, bool flag, std::vector<engine::Opinion::Note> notes, const void* site);
   struct Survey;
-  std::shared_ptr<Survey> survey();
+  std::shared_ptr<Survey> survey(const void* site);
   /// Those of these ranks of the group that are on this rank's host.
   std::vector<Rank> near(std::span<const Rank> ranks) const;
 

@@ -59,15 +59,18 @@ struct Member::Survey {
   std::vector<Opinion::Note> notes;
 };
 
-Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note> notes) {
+Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note> notes, const void* site) {
   if (left_out_) raise(*left_out_);
   engine::Engine& engine = runtime_->engine();
   const std::uint64_t limit = runtime_->place().timeout;
   const bool agrees = call == called_agree;
   const char* const name = agrees ? "agree" : "shrink";
+  host::Wait told;
+  told.what = agrees ? host::Waited::agree : host::Waited::shrink;
+  told.site = reinterpret_cast<std::uint64_t>(site);
+  told.set_place(engine::calling_place());
   const auto outcome = engine.agreements().join(who(), agreements_, {call, flag, lost_, std::move(notes)},
-                                                limit == 0 ? 0 : engine.waiting().now() + limit,
-                                                agrees ? host::Waited::agree : host::Waited::shrink);
+                                                limit == 0 ? 0 : engine.waiting().now() + limit, told);
   if (outcome.state == State::waiting)
     throw Timeout(Cause::timeout, std::string(name) + " on group " + who().name +
                                       " did not complete in time: it waits for " + base::list_ranks(outcome.awaited) +
@@ -98,9 +101,9 @@ std::unique_lock<std::mutex> one_at_a_time(std::mutex& mutex, const std::string&
 
 }  // namespace
 
-bool Member::agree(bool flag) {
+bool Member::agree(bool flag, const void* site) {
   const auto lock = one_at_a_time(agreeing_, who().name);
-  return decide(called_agree, flag, {}).flag;
+  return decide(called_agree, flag, {}, site).flag;
 }
 
 std::vector<Rank> Member::lost() const {
@@ -108,8 +111,8 @@ std::vector<Rank> Member::lost() const {
   return members(lost_, true);
 }
 
-std::shared_ptr<Member::Survey> Member::survey() {
-  const auto found = std::make_shared<Survey>(*this, decide(called_survey, true, {}).lost);
+std::shared_ptr<Member::Survey> Member::survey(const void* site) {
+  const auto found = std::make_shared<Survey>(*this, decide(called_survey, true, {}, site).lost);
   const std::vector<Rank> ranks = members(found->lost, false), here = near(ranks);
   engine::Membership& made = found->made;
   made.context = base::combine(base::combine(who().context, by_shrink), agreements_);
@@ -129,13 +132,13 @@ std::shared_ptr<Member::Survey> Member::survey() {
 }
 
 /// The first agreement finds who is left, the second that they are all there still, and hands them their boards.
-std::shared_ptr<Member> Member::shrink() {
+std::shared_ptr<Member> Member::shrink(const void* site) {
   const auto lock = one_at_a_time(agreeing_, who().name);
   for (;;) {
-    if (!survey_) survey_ = survey();
+    if (!survey_) survey_ = survey(site);
     Opinion confirmed;
     try {
-      confirmed = decide(called_confirm, true, survey_->notes);
+      confirmed = decide(called_confirm, true, survey_->notes, site);
     } catch (const Timeout&) {
       throw;  // called again, it goes on here
     } catch (const Error&) {

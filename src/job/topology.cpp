@@ -49,23 +49,23 @@ Grid make_grid(const Group& group, const Lattice& lattice) {
   return group ? Grid(with(group, of_grid(lattice, group.rank()))) : Grid();
 }
 
-Graph make_graph(const Group& group, const std::vector<Neighbors>& all) {
+Graph make_graph(const Group& group, const std::vector<Neighbors>& all, const void* site) {
   std::size_t widest = 0;
   for (const Neighbors& one : all) widest = std::max(widest, one.destinations.size());
-  return Graph(with(group.dup(), {.neighbors = all[static_cast<std::size_t>(group.rank())],
-                                  .widest = static_cast<std::int32_t>(widest),
-                                  .lattice = {},
-                                  .grid = false}));
+  return Graph(with(group.dup(site), {.neighbors = all[static_cast<std::size_t>(group.rank())],
+                                      .widest = static_cast<std::int32_t>(widest),
+                                      .lattice = {},
+                                      .grid = false}));
 }
 
 /// Everybody's list, by rank.
-std::vector<std::vector<Rank>> collect(const Group& group, std::span<const Rank> mine) {
+std::vector<std::vector<Rank>> collect(const Group& group, std::span<const Rank> mine, const void* site) {
   const auto size = static_cast<std::size_t>(group.size());
   std::vector<Count> counts(size);
   const Count length = static_cast<Count>(mine.size());
-  group.allgather(std::span(&length, 1), counts);
+  group.allgather(std::span(&length, 1), counts, {.site = site});
   std::vector<Rank> all(static_cast<std::size_t>(std::reduce(counts.begin(), counts.end())));
-  group.allgatherv(mine, all, counts);
+  group.allgatherv(mine, all, counts, {}, {.site = site});
   std::vector<std::vector<Rank>> lists;
   auto next = all.begin();
   for (const Count count : counts) {
@@ -76,12 +76,12 @@ std::vector<std::vector<Rank>> collect(const Group& group, std::span<const Rank>
 }
 
 /// Throws on all ranks unless all have passed the same lattice.
-void agree(const Group& group, const Lattice& lattice) {
+void agree(const Group& group, const Lattice& lattice, const void* site) {
   std::uint64_t mine = base::combine(lattice.dims.size(), lattice.periodic.size());
   for (const int dim : lattice.dims) mine = base::combine(mine, static_cast<std::uint64_t>(dim));
   for (const bool periodic : lattice.periodic) mine = base::combine(mine, periodic ? 1 : 0);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(group.size()));
-  group.allgather(std::span(&mine, 1), all);
+  group.allgather(std::span(&mine, 1), all, {.site = site});
   const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
   if (other != all.end())
     refuse("cartesian: rank 0 and rank " + std::to_string(other - all.begin()) + " of group " + group.name() +
@@ -111,7 +111,7 @@ std::vector<Rank> Graph::destinations() const { return ends(topology_of(*this).n
 Count Graph::indegree() const { return static_cast<Count>(topology_of(*this).neighbors.sources.size()); }
 Count Graph::outdegree() const { return static_cast<Count>(topology_of(*this).neighbors.destinations.size()); }
 
-Graph Graph::dup() const { return Graph(Group::dup()); }
+Graph Graph::dup(const void* site) const { return Graph(Group::dup(site)); }
 
 void Graph::expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
                         std::span<const Count> offsets) {
@@ -158,7 +158,7 @@ Grid::Shift Grid::shift(int dimension, int by) const {
   return {collectives::beside(lattice, rank(), along, -by), collectives::beside(lattice, rank(), along, by)};
 }
 
-Grid Grid::sub(const std::vector<bool>& keep) const {
+Grid Grid::sub(const std::vector<bool>& keep, const void* site) const {
   const Lattice& whole = topology_of(*this).lattice;
   if (keep.size() != whole.dims.size())
     refuse("sub: " + std::to_string(keep.size()) + " choices for a grid of " + std::to_string(whole.dims.size()) +
@@ -172,10 +172,10 @@ Grid Grid::sub(const std::vector<bool>& keep) const {
     into.periodic.push_back(whole.periodic[d]);
     (keep[d] ? at_kept : at_cut).push_back(at[d]);
   }
-  return make_grid(split(collectives::rank_at(cut, at_cut), collectives::rank_at(kept, at_kept)), kept);
+  return make_grid(split(collectives::rank_at(cut, at_cut), collectives::rank_at(kept, at_kept), site), kept);
 }
 
-Grid Grid::dup() const { return Grid(Graph::dup()); }
+Grid Grid::dup(const void* site) const { return Grid(Graph::dup(site)); }
 
 std::vector<int> dims_create(Rank size, std::vector<int> dims) {
   Rank rest = size;
@@ -197,10 +197,10 @@ std::vector<int> dims_create(Rank size, std::vector<int> dims) {
 }
 
 Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vector<bool>& periodic,
-               [[maybe_unused]] bool reorder) {
+               [[maybe_unused]] bool reorder, const void* site) {
   Lattice lattice{dims, periodic};
   if (periodic.empty()) lattice.periodic.assign(dims.size(), false);
-  agree(group, lattice);
+  agree(group, lattice, site);
   if (lattice.periodic.size() != dims.size())
     refuse("cartesian: " + std::to_string(periodic.size()) + " words on " + std::to_string(dims.size()) +
            " dimensions; say for each whether it is periodic, or for none");
@@ -212,19 +212,20 @@ Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vect
       refuse("cartesian: the grid has more ranks than group " + group.name() + ", " + std::to_string(group.size()) +
              "; choose smaller dimensions (dims_create finds some)");
   }
-  return make_grid(group.split(group.rank() < ranks ? 0 : -1, group.rank()), lattice);
+  return make_grid(group.split(group.rank() < ranks ? 0 : -1, group.rank(), site), lattice);
 }
 
-Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations) {
-  const auto all_sources = collect(group, sources), all_destinations = collect(group, destinations);
-  return make_graph(group, collectives::pair_up(all_sources, all_destinations));
+Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations,
+                     const void* site) {
+  const auto all_sources = collect(group, sources, site), all_destinations = collect(group, destinations, site);
+  return make_graph(group, collectives::pair_up(all_sources, all_destinations), site);
 }
 
-Graph graph(const Group& group, std::span<const GraphEdge> edges) {
+Graph graph(const Group& group, std::span<const GraphEdge> edges, const void* site) {
   std::vector<Rank> mine;
   for (const GraphEdge& edge : edges) mine.insert(mine.end(), {edge.source, edge.destination});
   std::vector<std::vector<Rank>> sources(static_cast<std::size_t>(group.size())), destinations = sources;
-  for (const std::vector<Rank>& given : collect(group, mine))
+  for (const std::vector<Rank>& given : collect(group, mine, site))
     for (std::size_t i = 0; i + 1 < given.size(); i += 2) {
       for (const Rank end : {given[i], given[i + 1]})
         if (end < 0 || end >= group.size())
@@ -233,7 +234,7 @@ Graph graph(const Group& group, std::span<const GraphEdge> edges) {
       destinations[static_cast<std::size_t>(given[i])].push_back(given[i + 1]);
       sources[static_cast<std::size_t>(given[i + 1])].push_back(given[i]);
     }
-  return make_graph(group, collectives::pair_up(sources, destinations));
+  return make_graph(group, collectives::pair_up(sources, destinations), site);
 }
 
 }  // namespace tutti

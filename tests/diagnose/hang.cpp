@@ -75,19 +75,19 @@ void unfinished(const Group& world) {
   request.wait();
 }
 
-void agree(const Group& world) {
-  if (world.rank() != 1) world.agree(true);
+[[gnu::noinline]] void ask(const Group& world) { calls += world.agree(true) ? 1 : 0; }
+[[gnu::noinline]] void go_on(const Group& world) { calls += world.shrink().size(); }
+[[gnu::noinline]] void halve(const Group& world) { calls += world.split(world.rank() % 2).size(); }
+[[gnu::noinline]] void fold(const Group& world) { calls += tutti::cartesian(world, {world.size()}).size(); }
+
+template <auto make, int missing>
+void all_but(const Group& world) {
+  if (world.rank() != missing) make(world);
   sleep_on();
 }
 
-void shrink(const Group& world) {
-  if (world.rank() == 0) sleep_on();
-  const Group left = world.shrink();
-  second_step(left);
-}
-
 void agree_beside_a_call(const Group& world) {
-  if (world.rank() == 0) world.agree(true);
+  if (world.rank() == 0) ask(world);
   second_step(world);
 }
 
@@ -101,8 +101,10 @@ int main(int count, char** arguments) {
       {"both_receive", both_receive},
       {"unfinished", unfinished},
       {"sleep", [](const Group&) { sleep_on(); }},
-      {"agree", agree},
-      {"shrink", shrink},
+      {"agree", all_but<ask, 1>},
+      {"shrink", all_but<go_on, 0>},
+      {"split", all_but<halve, 1>},
+      {"cartesian", all_but<fold, 1>},
       {"mixed", agree_beside_a_call},
   };
   if (count != 2) return 2;

@@ -144,22 +144,34 @@ TEST(Why, SeesWhoIsMissingInAnAgreement) {
   Hang hang(4, "agree");
   ASSERT_TRUE(
       hang.says("\nrank 1 \\(pid [0-9]+\\) has not called agree of group world; rank 0 waits for it "
-                "\\([0-9.]+ s\\), ranks 2, 3 behind it\\."));
-  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +waiting +agree of group world, for rank 0 "));
+                "\\([0-9.]+ s\\) at diagnose_hang: [^\n]*ask[^\n;]*, ranks 2, 3 behind it\\."));
+  EXPECT_TRUE(hang.said("\n2 +[0-9]+ +waiting +agree of group world, for rank 0 [^\n]*ask"));
 }
 
 TEST(Why, SeesWhoIsMissingInAShrink) {
   Hang hang(3, "shrink");
   ASSERT_TRUE(
       hang.says("\nrank 0 \\(pid [0-9]+\\) has not called shrink of group world; ranks 1, 2 wait for it "
-                "\\([0-9.]+ s\\)\\."));
+                "\\([0-9.]+ s\\) at diagnose_hang: [^\n]*go_on[^\n;]*\\."));
+}
+
+/// The collectives inside stand where the program has made the group.
+TEST(Why, SeesWhereAGroupIsMade) {
+  for (const auto& [how, function] : {std::pair("split", "halve"), std::pair("cartesian", "fold")}) {
+    Hang hang(2, how);
+    ASSERT_TRUE(
+        hang.says("\nrank 1 \\(pid [0-9]+\\) has not called allgather #1 of group world; rank 0 waits for it "
+                  "\\([0-9.]+ s\\) at diagnose_hang: [^\n]*" +
+                  std::string(function)))
+        << how;
+  }
 }
 
 TEST(Why, FindsAnAgreementBesideACollective) {
   Hang hang(2, "mixed");
-  ASSERT_TRUE(
-      hang.says("\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in agree of group world; rank 1 "
-                "\\(pid [0-9]+\\) waits for rank 0 in allreduce #[0-9]+ of group world at "));
+  ASSERT_TRUE(hang.says(
+      "\ndeadlock: rank 0 \\(pid [0-9]+\\) waits for rank 1 in agree of group world at [^\n;]*ask[^\n;]*; rank 1 "
+      "\\(pid [0-9]+\\) waits for rank 0 in allreduce #[0-9]+ of group world at "));
 }
 
 TEST(Why, SeesThatNobodyWaits) {

@@ -28,6 +28,9 @@ def why(*arguments):
         ("request", "allreduce", ".wait()"),
         ("any", "allreduce", "wait_any"),
         ("recv", "recv", "world.recv"),
+        ("split", "allgather", "world.split"),
+        ("grid", "allgather", "tutti.cartesian"),
+        ("agree", "agree", "world.agree"),
     ],
 )
 def test_file_and_line(how, operation, line):

@@ -164,7 +164,7 @@ int collect(MPI_Request request) {
 
 std::shared_ptr<job::Member> apart(job::Member& from) {
   try {
-    std::shared_ptr<job::Member> made = from.split(0, from.who().rank);
+    std::shared_ptr<job::Member> made = from.split(0, from.who().rank, nullptr);
     if (from.topology() != nullptr) made->attach(from.shared_topology());
     return made;
   } catch (const Error& error) {

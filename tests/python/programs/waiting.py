@@ -18,6 +18,12 @@ def step():
         tutti.wait_any([world.iallreduce(np.ones(3))])
     elif sys.argv[1] == "recv":
         world.recv(np.empty(3), 1, tag=9)
+    elif sys.argv[1] == "split":
+        world.split(world.rank)
+    elif sys.argv[1] == "grid":
+        tutti.cartesian(world, [2])
+    elif sys.argv[1] == "agree":
+        world.agree(True)
     else:
         world.allreduce(np.ones(3))
 
