@@ -11,12 +11,12 @@ sent, `Mismatch` when the ranks' calls do not belong together, and `PeerLost`.
 
 from __future__ import annotations
 
-import operator
 from collections.abc import Sequence
 
 import numpy as np
 
 from tutti import _core
+from tutti.arguments import counted, look_at
 from tutti.errors import Error
 from tutti.operations import SUM, Operation
 from tutti.requests import Persistent, Request
@@ -46,19 +46,6 @@ def _array(value) -> np.ndarray:
     return value if isinstance(value, np.ndarray) else np.asarray(memoryview(value))
 
 
-def _numbers(values: Sequence[int] | None) -> list[int] | None:
-    if values is None:
-        return None
-    try:
-        numbers = [operator.index(value) for value in values]
-    except TypeError as problem:
-        raise Error(f"counts and offsets must be whole numbers, one per rank: {problem}") from None
-    for number in numbers:
-        if not 0 <= number < 1 << 62:
-            raise Error(f"{number} cannot be a count or an offset")
-    return numbers
-
-
 def _operation(op: Operation, send):
     if not isinstance(op, Operation):
         raise Error(f"op must be an operation, such as tutti.SUM, not {op!r}; wrap a function by tutti.op(function)")
@@ -80,14 +67,26 @@ class Collectives:
     __slots__ = ()
 
     def _run(self, kind, send, recv, op=None, root=0, algorithm="", *counts):
-        self._handle.run(kind, send, recv, op, root, algorithm, *counts)
+        try:
+            self._handle.run(kind, send, recv, op, root, algorithm, *counts)
+        except TypeError:
+            look_at(root=root, algorithm=algorithm)
+            raise
         return recv
 
     def _start(self, kind, send, recv, op=None, root=0, algorithm="", *counts) -> Request:
-        return Request(self._handle.start(kind, send, recv, op, root, algorithm, *counts))
+        try:
+            return Request(self._handle.start(kind, send, recv, op, root, algorithm, *counts))
+        except TypeError:
+            look_at(root=root, algorithm=algorithm)
+            raise
 
     def _init(self, kind, send, recv, op=None, root=0, algorithm="", *counts) -> Persistent:
-        return Persistent(self._handle.init(kind, send, recv, op, root, algorithm, *counts))
+        try:
+            return Persistent(self._handle.init(kind, send, recv, op, root, algorithm, *counts))
+        except TypeError:
+            look_at(root=root, algorithm=algorithm)
+            raise
 
     def barrier(self, *, algorithm: str = "") -> None:
         """Returns when all ranks have called it."""
@@ -218,7 +217,7 @@ class Collectives:
         return self._init(*self._reduce_scatter_block(send, recv, op, algorithm))
 
     def _reduce_scatter(self, send, recv, counts, op, algorithm):
-        send, same, counts = _sendable(send), recv is send, _numbers(counts)
+        send, same, counts = _sendable(send), recv is send, counted(counts)
         if recv is None:
             if counts is None or len(counts) != self.size:
                 raise Error("reduce_scatter: this rank must pass counts, one number per rank")
@@ -334,7 +333,7 @@ class Collectives:
         return self._init(*self._alltoall(send, recv, algorithm))
 
     def _gatherv(self, kind, send, recv, counts, offsets, root, algorithm):
-        send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
+        send, counts, offsets = _sendable(send), counted(counts), counted(offsets)
         if kind == _GATHERV and self.rank != root:
             return kind, send, None, None, root, algorithm
         if recv is None:
@@ -379,7 +378,7 @@ class Collectives:
     def _scatterv(self, send, recv, counts, offsets, root, algorithm):
         if self.rank != root:
             return _SCATTERV, None, recv, None, root, algorithm
-        send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
+        send, counts, offsets = _sendable(send), counted(counts), counted(offsets)
         if recv is None:
             if counts is None or len(counts) != self.size:
                 raise Error("scatterv: the root must pass counts, one number per rank")
@@ -409,8 +408,8 @@ class Collectives:
 
     def _alltoallv(self, send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm):
         send = _sendable(send)
-        send_counts, recv_counts = _numbers(send_counts), _numbers(recv_counts)
-        send_offsets, recv_offsets = _numbers(send_offsets), _numbers(recv_offsets)
+        send_counts, recv_counts = counted(send_counts), counted(recv_counts)
+        send_offsets, recv_offsets = counted(send_offsets), counted(recv_offsets)
         if recv is None:
             recv = _room(send, recv_counts, recv_offsets)
         return _ALLTOALLV, send, recv, None, 0, algorithm, send_counts, send_offsets, recv_counts, recv_offsets
@@ -470,7 +469,11 @@ class Collectives:
 
     def isend(self, data, to: int, tag: int = 0) -> Request:
         """Starts a `send`."""
-        return Request(self._handle.start_send(_sendable(data), to, tag))
+        try:
+            return Request(self._handle.start_send(_sendable(data), to, tag))
+        except TypeError:
+            look_at(to=to, tag=tag)
+            raise
 
     def recv(self, buffer, source: int, tag: int = 0):
         """Receives elements from another rank into buffer, which has the message's length, and returns it."""
@@ -478,4 +481,8 @@ class Collectives:
 
     def irecv(self, buffer, source: int, tag: int = 0) -> Request:
         """Starts a `recv`."""
-        return Request(self._handle.start_recv(buffer, source, tag))
+        try:
+            return Request(self._handle.start_recv(buffer, source, tag))
+        except TypeError:
+            look_at(source=source, tag=tag)
+            raise

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 import numpy as np
 
 from tutti import _core
+from tutti.arguments import whole
 from tutti.errors import Error
 from tutti.requests import Request
 
@@ -29,7 +30,7 @@ class Exchange(Request):
         timeout: seconds; None: no limit. Raises `Timeout` when it runs out, and what the operation failed with.
         """
         if self._came is None:
-            self._came = [(source, self._elements(data)) for source, data in self._handle.wait(timeout)]
+            self._came = [(source, self._elements(data)) for source, data in super().wait(timeout)]
         return self._came
 
     def _elements(self, data: bytearray) -> np.ndarray:
@@ -53,7 +54,7 @@ class Exchanges:
     def isparse_exchange(self, parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype=None) -> Exchange:
         """Starts a `sparse_exchange`."""
         pairs = parcels.items() if isinstance(parcels, Mapping) else parcels
-        given = [(int(rank), np.asarray(data, dtype)) for rank, data in pairs]
+        given = [(whole("a parcel's rank", rank), np.asarray(data, dtype)) for rank, data in pairs]
         if dtype is None and not given:
             raise Error("sparse_exchange: a rank that sends nothing must pass dtype, which is the same on all ranks")
         like = np.empty(0, given[0][1].dtype if dtype is None else dtype)

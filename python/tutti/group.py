@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from typing import TYPE_CHECKING
 
 from tutti import _core
+from tutti.arguments import whole, wholes
 from tutti.collectives import Collectives
 from tutti.exchange import Exchanges
 from tutti.objects import Objects
@@ -60,7 +61,7 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
 
     def split(self, colour: int, key: int = 0) -> Group | None:
         """The ranks with the same colour, ordered by key, then by rank here; None for a negative colour. Collective."""
-        return _group(self._handle.split(colour, key))
+        return _group(self._handle.split(whole("colour", colour), whole("key", key)))
 
     def dup(self) -> Group:
         """The same ranks with an order of operations of their own. Collective."""
@@ -68,14 +69,14 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
 
     def split_by_host(self, key: int = 0) -> Group:
         """The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective."""
-        return Group(self._handle.split_by_host(key))
+        return Group(self._handle.split_by_host(whole("key", key)))
 
     def create(self, ranks: Sequence[int]) -> Group:
         """As `subgroup`, but only the ranks listed call it; the others need not know.
 
         Lists that share ranks are made in the same order on those ranks. Agreed among those listed: the list.
         """
-        return Group(self._handle.create([int(rank) for rank in ranks]))
+        return Group(self._handle.create(wholes("the ranks", ranks)))
 
     def agree(self, flag: bool) -> bool:
         """Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
@@ -111,7 +112,7 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
 
         Agreed: the list. Raises Mismatch on all ranks when lists differ; the group is as before.
         """
-        return _group(self._handle.subgroup([int(rank) for rank in ranks]))
+        return _group(self._handle.subgroup(wholes("the ranks", ranks)))
 
 
 def _group(handle: _core.Group | None) -> Group | None:

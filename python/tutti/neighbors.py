@@ -12,7 +12,8 @@ from collections.abc import Iterable, Sequence
 import numpy as np
 
 from tutti import _core
-from tutti.collectives import _array, _numbers, _operation, _sendable
+from tutti.arguments import counted, whole, wholes
+from tutti.collectives import _array, _operation, _sendable
 from tutti.errors import Error
 from tutti.group import Group
 from tutti.operations import SUM, Operation
@@ -30,7 +31,7 @@ def _somebody(rank: int) -> int | None:
 
 
 def _ends(ranks: Iterable[int | None]) -> list[int]:
-    return [-1 if rank is None else int(rank) for rank in ranks]
+    return wholes("the sources and destinations", (-1 if rank is None else rank for rank in ranks))
 
 
 def _new(send, counts, offsets) -> np.ndarray:
@@ -145,7 +146,7 @@ class Graph(Group):
         return self._init(*self._neighbor_alltoall(send, recv, algorithm))
 
     def _neighbor_allgatherv(self, send, recv, counts, offsets, algorithm):
-        send, counts, offsets = _sendable(send), _numbers(counts), _numbers(offsets)
+        send, counts, offsets = _sendable(send), counted(counts), counted(offsets)
         recv = _new(send, counts, offsets) if recv is None else recv
         return _NEIGHBOR_ALLGATHERV, send, recv, None, 0, algorithm, None, None, counts, offsets
 
@@ -169,8 +170,8 @@ class Graph(Group):
 
     def _neighbor_alltoallv(self, send, send_counts, recv, recv_counts, send_offsets, recv_offsets, algorithm):
         send = _sendable(send)
-        send_counts, recv_counts = _numbers(send_counts), _numbers(recv_counts)
-        send_offsets, recv_offsets = _numbers(send_offsets), _numbers(recv_offsets)
+        send_counts, recv_counts = counted(send_counts), counted(recv_counts)
+        send_offsets, recv_offsets = counted(send_offsets), counted(recv_offsets)
         recv = _new(send, recv_counts, recv_offsets) if recv is None else recv
         counts = send_counts, send_offsets, recv_counts, recv_offsets
         return _NEIGHBOR_ALLTOALLV, send, recv, None, 0, algorithm, *counts
@@ -263,15 +264,15 @@ class Grid(Graph):
 
     def coordinates(self, rank: int | None = None) -> list[int]:
         """Where a rank, or this one, stands."""
-        return _core.coordinates(self._handle, self.rank if rank is None else rank)
+        return _core.coordinates(self._handle, self.rank if rank is None else whole("rank", rank))
 
     def rank_at(self, coordinates: Sequence[int]) -> int | None:
         """The rank there, around periodic dimensions; None outside the others."""
-        return _somebody(_core.rank_at(self._handle, [int(at) for at in coordinates]))
+        return _somebody(_core.rank_at(self._handle, wholes("the coordinates", coordinates)))
 
     def shift(self, dimension: int, by: int = 1) -> tuple[int | None, int | None]:
         """The ranks `by` steps before this one and behind it: its source and destination when all data move so far."""
-        source, destination = _core.shift(self._handle, dimension, by)
+        source, destination = _core.shift(self._handle, whole("dimension", dimension), whole("by", by))
         return _somebody(source), _somebody(destination)
 
     def sub(self, keep: Sequence[bool]) -> Grid:
@@ -284,7 +285,7 @@ def dims_create(size: int, dims: Sequence[int] | int) -> list[int]:
 
     dims may be just the number of dimensions. Local.
     """
-    return _core.dims_create(size, [0] * dims if isinstance(dims, int) else [int(dim) for dim in dims])
+    return _core.dims_create(whole("size", size), [0] * dims if isinstance(dims, int) else wholes("the dims", dims))
 
 
 def cartesian(group: Group, dims: Sequence[int], periodic: Sequence[bool] = (), reorder: bool = False) -> Grid | None:
@@ -293,7 +294,8 @@ def cartesian(group: Group, dims: Sequence[int], periodic: Sequence[bool] = (), 
     periodic: for each dimension whether it goes around; none: no dimension does. reorder: ranks may be numbered anew,
     so that neighbours share hosts.
     """
-    handle = _core.cartesian(group._handle, [int(dim) for dim in dims], [bool(one) for one in periodic], reorder)
+    around = [bool(one) for one in periodic]
+    handle = _core.cartesian(group._handle, wholes("the dims", dims), around, bool(reorder))
     return None if handle is None else Grid(handle)
 
 
@@ -311,4 +313,8 @@ def graph(group: Group, edges: Iterable[tuple[int, int]]) -> Graph:
 
     A rank's edges stand in the order of those who gave them, and as given.
     """
-    return Graph(_core.graph(group._handle, [(int(source), int(destination)) for source, destination in edges]))
+    given = [wholes("the ranks of an edge", edge) for edge in edges]
+    for edge in given:
+        if len(edge) != 2:
+            raise Error(f"an edge must be a source and a destination, not {edge}")
+    return Graph(_core.graph(group._handle, [(source, destination) for source, destination in given]))

@@ -19,6 +19,7 @@ from collections.abc import Callable
 import numpy as np
 
 from tutti import _core
+from tutti.arguments import whole
 from tutti.collectives import _array, _operation, _sendable
 from tutti.errors import Error
 from tutti.operations import Operation
@@ -143,7 +144,8 @@ class PlanBuilder:
         """name: 1 to 16 letters, digits, "_", "." and "-", the same on all ranks. send, recv: the elements of the
         buffers that a start will bring, each rank's own.
         """
-        self._handle = _core.PlanBuilder(name, rank, size, send, recv)
+        lengths = (whole(which, length, 0, (1 << 62) - 1) for which, length in (("send", send), ("recv", recv)))
+        self._handle = _core.PlanBuilder(str(name), whole("rank", rank), whole("size", size), *lengths)
         self._lengths = send, recv
         self.rank, self.size = rank, size
 

@@ -8,6 +8,7 @@ import time
 from collections.abc import Generator, Sequence
 
 from tutti import _core
+from tutti.arguments import look_at
 from tutti.errors import Error, Timeout
 
 
@@ -35,7 +36,11 @@ class Request:
         timeout: seconds; None: no limit. Raises `Timeout` when it runs out (the request is then still pending: wait
         again, or drop it), and what the operation failed with. Ctrl-C works; other threads run meanwhile.
         """
-        return self._handle.wait(timeout)
+        try:
+            return self._handle.wait(timeout)
+        except TypeError:
+            look_at(timeout=timeout)
+            raise
 
     def test(self) -> bool:
         """Moves things on; True when the operation is complete. Raises what it failed with. Does not block."""
@@ -88,7 +93,11 @@ class Persistent(Request):
 
     def run(self, timeout: float | None = None):
         """start and wait in one. timeout: seconds; None: as long as a blocking call may take (TUTTI_TIMEOUT)."""
-        return self._handle.run(timeout)
+        try:
+            return self._handle.run(timeout)
+        except TypeError:
+            look_at(timeout=timeout)
+            raise
 
 
 def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
@@ -97,6 +106,7 @@ def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
     timeout: seconds for all together. Raises the first failure found, after all are complete or failed; `Timeout`
     leaves the rest pending.
     """
+    look_at(timeout=timeout)
     until = None if timeout is None else time.monotonic() + timeout
     results, failure = [], None
     for request in requests:
@@ -121,5 +131,6 @@ def wait_any(requests: Sequence[Request], timeout: float | None = None) -> int |
             raise Error(f"wait_any cannot wait for {request!r}; pass requests that the i-forms have returned")
     if len({id(request) for request in requests}) < len(requests):
         raise Error("wait_any: one request stands twice; pass each once")
+    look_at(timeout=timeout)
     place = _core.wait_any([request._handle for request in requests], timeout)
     return None if place == len(requests) else place

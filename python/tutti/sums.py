@@ -5,6 +5,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from tutti.arguments import look_at
 from tutti.requests import Request
 
 
@@ -15,7 +16,11 @@ class Sums:
 
     def _sum(self, values, algorithm) -> Request:
         values = np.asarray(values)
-        return Request(self._handle.start_sum(values, np.empty((), values.dtype), algorithm))
+        try:
+            return Request(self._handle.start_sum(values, np.empty((), values.dtype), algorithm))
+        except TypeError:
+            look_at(algorithm=algorithm)
+            raise
 
     def sum(self, values, *, algorithm: str = ""):
         """Sums all elements of everybody's values and returns the sum, on all ranks.

@@ -24,9 +24,35 @@ def refuses(part_of_text, call, *arguments, **options):
         raise AssertionError(f"{call} with {arguments} {options} did not raise")
 
 
+def check_no_numbers(ones):
+    """What should be a number, or a name, and is none."""
+    for call in (GROUP.bcast, GROUP.ibcast, GROUP.bcast_init, GROUP.bcast_object):
+        refuses("root must be a whole number, not 0.0", call, ones, 0.0)
+    refuses("root must be from", GROUP.bcast, ones, 1 << 40)
+    for call in (GROUP.allreduce, GROUP.iallreduce, GROUP.allreduce_init, GROUP.sum):
+        refuses("algorithm must be a name", call, ones, algorithm=3)
+    refuses("to must be a whole number", GROUP.isend, ones, "0")
+    refuses("source must be a whole number", GROUP.irecv, ones, None)
+    refuses("tag must be from 0", GROUP.send, ones, 0, -1)
+    refuses("colour must be a whole number", GROUP.split, "red")
+    refuses("key must be from", GROUP.split_by_host, 1 << 31)
+    refuses("each of the ranks must be a whole number", GROUP.create, ["a"])
+    refuses("the ranks must be several", GROUP.subgroup, 0)
+    refuses("each of the dims must be a whole number, not 1.5", tutti.cartesian, GROUP, [1.5])
+    refuses("a source and a destination", tutti.graph, GROUP, [(0,)])
+    refuses("each of the sources", tutti.adjacent_graph, GROUP, ["a"], [])
+    refuses("a parcel's rank must be", GROUP.sparse_exchange, {"a": ones})
+    refuses("rank must be a whole number", tutti.PlanBuilder, "plan", 0.5, 2)
+    prepared = GROUP.allreduce_init(ones)
+    for call in (prepared.run, prepared.wait, lambda time: tutti.wait_all([], time)):
+        refuses("timeout must be a number of seconds", call, "soon")
+    assert (GROUP.bcast(ones, np.int64(0)) == ones).all()
+
+
 def check_refused():
     ones = np.ones(4)
     refuses("root", GROUP.bcast, ones, SIZE)
+    check_no_numbers(ones)
     refuses("recv has", GROUP.allreduce, ones, np.ones(4, "f4"))
     refuses("recv has", GROUP.allreduce, ones, np.ones((2, 2)))
     refuses("elements", GROUP.allgather, ones, np.ones(4 * SIZE + 1))
@@ -50,10 +76,12 @@ def check_refused():
     refuses("counts", GROUP.allgatherv, ones)
     refuses("counts", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4] * (SIZE + 1))
     refuses("does not lie in recv", GROUP.allgatherv, ones, np.ones(4 * SIZE - 1), [4] * SIZE)
-    refuses("whole numbers", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4.5] * SIZE)
-    refuses("cannot be a count", GROUP.allgatherv, ones, None, [-4] * SIZE)
-    refuses("cannot be a count", GROUP.allgatherv, ones, None, [1 << 70] * SIZE)
-    refuses("cannot be a count", GROUP.alltoallv, ones, [1] * SIZE, ones, [1] * SIZE, None, [-1] * SIZE)
+    refuses("whole number", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4.5] * SIZE)
+    refuses("a count or an offset must be from 0", GROUP.allgatherv, ones, None, [-4] * SIZE)
+    refuses("a count or an offset must be from 0", GROUP.allgatherv, ones, None, [1 << 70] * SIZE)
+    refuses(
+        "a count or an offset must be from 0", GROUP.alltoallv, ones, [1] * SIZE, ones, [1] * SIZE, None, [-1] * SIZE
+    )
     refuses("does not lie in send", GROUP.scatterv, ones, np.ones(1), [5] * SIZE, None, RANK)
     refuses("gives itself 4 elements and takes 3", GROUP.gatherv, ones, None, [3] * SIZE, None, RANK)
     if SIZE > 1:
