@@ -19,7 +19,9 @@ Sink::Sink(launch::Loop& loop, int descriptor) : loop_(loop), descriptor_(descri
     return;
   }
   socket_ = S_ISSOCK(status.st_mode);
-  if (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode)) {
+  // One that is open for reading alone stands for a closed output.
+  const bool writable = (fcntl(descriptor, F_GETFL) & O_ACCMODE) != O_RDONLY;
+  if (writable && (S_ISFIFO(status.st_mode) || S_ISCHR(status.st_mode))) {
     const std::string path = "/proc/self/fd/" + std::to_string(descriptor);
     own_ = base::Descriptor(open(path.c_str(), O_WRONLY | O_NONBLOCK | O_CLOEXEC | O_NOCTTY));
     if (own_) descriptor_ = own_.get();

@@ -13,6 +13,7 @@ import time
 import pytest
 
 FULL = "cannot write standard output: No space left on device"
+CLOSED = "cannot write standard output: Bad file descriptor"
 
 
 def sh(line, folder, expected=0):
@@ -59,6 +60,8 @@ def sh(line, folder, expected=0):
         ("tutti info >/dev/full", 1, FULL),
         ("tutti run -n 2 echo lost >/dev/full", 1, FULL),
         ("tutti run -n 2 yes >/dev/full", 1, FULL),
+        ("tutti run -n 2 echo lost >&-", 1, CLOSED),
+        ("tutti info >&-", 1, CLOSED),
         ("ulimit -n 16; tutti run -n 8 true", 1, "raise the limit of open files (ulimit -n)"),
         ("ulimit -n 30; tutti run -n 4 tutti info", 1, "a job of 4 ranks needs 36 open files here"),
         ("ulimit -v 20000; tutti run -n 2 true", 1, "ulimit -v"),

@@ -22,11 +22,11 @@
 
 namespace {
 
-/// Somebody may start us with standard descriptors closed; a pipe of ours must not become one of them.
+/// Somebody may start us with standard descriptors closed; a pipe of ours must not become one of them. Nothing can be
+/// written to what stands for the output: it would be lost without a word.
 void occupy_standard_descriptors() {
-  int descriptor = 0;
-  while (descriptor >= 0 && descriptor <= STDERR_FILENO) descriptor = open("/dev/null", O_RDWR);
-  if (descriptor > STDERR_FILENO) close(descriptor);
+  for (int descriptor = STDIN_FILENO; descriptor <= STDERR_FILENO; ++descriptor)
+    if (fcntl(descriptor, F_GETFD) < 0) open("/dev/null", descriptor == STDOUT_FILENO ? O_RDONLY : O_RDWR);
 }
 
 std::string explain(const CLI::App* program, const CLI::Error& error) {
