@@ -6,13 +6,13 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
 
 using tutti::Count;
-using tutti::Error;
 using tutti::Graph;
 using tutti::Grid;
 using tutti::Group;
@@ -20,6 +20,7 @@ using tutti::Layout;
 using tutti::none;
 using tutti::Part;
 using tutti::Rank;
+using tutti::refusal;
 using tutti::View;
 
 /// A block of a global field, with a halo of one element around it.
@@ -120,16 +121,6 @@ TEST(Views, GoAlongEdges) {
         ASSERT_EQ(field[at + 2], row < rows / 2 ? before : after);
       }
     });
-}
-
-std::string refusal(auto work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), tutti::Cause::usage) << error.what();
-    return error.what();
-  }
-  return "nothing";
 }
 
 TEST(Views, AreRefusedWhereTheyCannotGo) {

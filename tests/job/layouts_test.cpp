@@ -6,6 +6,7 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
 #include "tutti/group.hpp"
 
@@ -13,21 +14,6 @@ namespace tutti {
 namespace {
 
 constexpr Rank ranks = 3;
-
-std::string refused(auto call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    return error.what();
-  }
-  return "no error";
-}
-
-void expect_refused(const std::string& part, auto call) {
-  const std::string text = refused(call);
-  EXPECT_NE(text.find(part), std::string::npos) << text;
-}
 
 TEST(LayoutsTest, AColumnOnOneRankIsARowOnAnother) {
   job::run_inproc(ranks, {}, [](const Group& world) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "collectives/collective.hpp"
 #include "job/inproc.hpp"
 #include "job/runtime.hpp"
@@ -15,30 +16,18 @@
 namespace {
 
 using tutti::Count;
-using tutti::Error;
 using tutti::Graph;
 using tutti::GraphEdge;
 using tutti::Grid;
 using tutti::Group;
 using tutti::none;
 using tutti::Rank;
+using tutti::refusal;
 
 using Ranks = std::vector<Rank>;
 
 void on(int size, const std::function<void(const Group&)>& body) {
   tutti::job::run_inproc(size, {.fibers = true}, body);
-}
-
-/// What `work` is refused with.
-template <class Work>
-std::string refusal(Work work) {
-  try {
-    work();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), tutti::Cause::usage) << error.what();
-    return error.what();
-  }
-  return "nothing";
 }
 
 TEST(Dims, AreAsEqualAsTheyCanBe) {

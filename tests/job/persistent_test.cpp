@@ -8,8 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
-#include "refused.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {

@@ -7,9 +7,9 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
 #include "plan_examples.hpp"
-#include "refused.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti {

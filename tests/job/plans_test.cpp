@@ -11,9 +11,9 @@
 #include <vector>
 
 #include "../matrix/processes.hpp"
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
 #include "plan_examples.hpp"
-#include "refused.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti {

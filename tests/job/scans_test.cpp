@@ -7,8 +7,8 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
-#include "refused.hpp"
 #include "tutti/group.hpp"
 
 namespace tutti {

@@ -8,9 +8,9 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "base/random.hpp"
 #include "layout/form.hpp"
-#include "tutti/error.hpp"
 #include "tutti/layout.hpp"
 
 namespace tutti {
@@ -164,30 +164,19 @@ TEST(LayoutTest, ExtentsAreThoseOfMpi) {
   EXPECT_FALSE(columns.overlaps());
 }
 
-/// What the call says when it is refused.
-std::string refused(auto call) {
-  try {
-    call();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    return error.what();
-  }
-  return "no error";
-}
-
 TEST(LayoutTest, WhatIsNoLayoutIsRefused) {
   const Layout number = Layout::of<double>();
-  EXPECT_NE(refused([&] { number.repeat(-1); }).find("negative"), std::string::npos);
-  EXPECT_NE(refused([&] { number.strided(3, -2, 5); }).find("negative"), std::string::npos);
-  EXPECT_NE(refused([&] { number.indexed({1, 2}, {1}); }).find("one of each"), std::string::npos);
-  EXPECT_NE(refused([&] { number.strided(Count{1} << 40, 1, Count{1} << 40); }).find("64 bits"), std::string::npos);
-  EXPECT_NE(refused([&] { number.box({4}, {3}, {2}); }).find("outside the array"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.repeat(-1); }).find("negative"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.strided(3, -2, 5); }).find("negative"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.indexed({1, 2}, {1}); }).find("one of each"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.strided(Count{1} << 40, 1, Count{1} << 40); }).find("64 bits"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.box({4}, {3}, {2}); }).find("outside the array"), std::string::npos);
   std::vector<double> memory(10);
-  EXPECT_NE(refused([&] { View(memory, number.strided(4, 1, 4)); }).find("outside the memory"), std::string::npos);
-  EXPECT_NE(refused([&] { View(memory, number.moved(-8)); }).find("outside the memory"), std::string::npos);
-  EXPECT_NE(refused([&] { View(memory, Layout::bytes(7)); }).find("no whole elements"), std::string::npos);
+  EXPECT_NE(refusal([&] { View(memory, number.strided(4, 1, 4)); }).find("outside the memory"), std::string::npos);
+  EXPECT_NE(refusal([&] { View(memory, number.moved(-8)); }).find("outside the memory"), std::string::npos);
+  EXPECT_NE(refusal([&] { View(memory, Layout::bytes(7)); }).find("no whole elements"), std::string::npos);
   std::byte few[4];
-  EXPECT_NE(refused([&] { number.pack(memory.data(), 6, few); }).find("were asked for"), std::string::npos);
+  EXPECT_NE(refusal([&] { number.pack(memory.data(), 6, few); }).find("were asked for"), std::string::npos);
 }
 
 }  // namespace

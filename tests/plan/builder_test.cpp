@@ -5,7 +5,7 @@
 
 #include <string>
 
-#include "tutti/error.hpp"
+#include "../refusal.hpp"
 
 namespace tutti::plan {
 namespace {
@@ -13,17 +13,6 @@ namespace {
 std::vector<Index> predecessors(const Plan& plan, Index step) {
   const auto edges = plan.after(plan.steps.at(step));
   return {edges.begin(), edges.end()};
-}
-
-template <class Function>
-std::string refusal(Function&& function) {
-  try {
-    function();
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(Builder, BinomialBroadcastInTenLines) {
