@@ -19,12 +19,27 @@ def test_path_is_the_library():
 
 
 def test_becomes_the_command():
-    # Another library that is preloaded stays, and the program's own words are not read.
-    out = tutti("mpi", "--policy", "always,bcast:never", "env", "--null", LD_PRELOAD="libm.so.6").stdout
+    # The program's own words are not read.
+    out = tutti("mpi", "--policy", "always,bcast:never", "env", "--null").stdout
     words = dict(line.split("=", 1) for line in out.split("\0") if "=" in line)
-    assert words["LD_PRELOAD"] == f"{library()}:libm.so.6"
+    assert words["LD_PRELOAD"] == str(library())
     assert words["TUTTI_MPI"] == "always,bcast:never"
     assert tutti("mpi", "sh", "-c", "exit 7", expected=7).stderr == ""
+
+
+@pytest.mark.parametrize(
+    ("before", "after"),
+    [
+        ("libm.so.6", "libm.so.6:{}"),
+        ("libm.so.6 /lib64/libdl.so.2", "libm.so.6:/lib64/libdl.so.2:{}"),
+        (":libm.so.6:libmpi.so.40:libdl.so.2", "libm.so.6:{}:libmpi.so.40:libdl.so.2"),
+        ("/mpi/libmpi_abi.so.0:libmpi.so.12", "{}:/mpi/libmpi_abi.so.0:libmpi.so.12"),
+        ("libmpiP.so", "libmpiP.so:{}"),
+    ],
+)
+def test_what_is_preloaded_stays_before_it_but_for_an_mpi(before, after):
+    out = tutti("mpi", "env", "--null", LD_PRELOAD=before).stdout
+    assert f"LD_PRELOAD={after.format(library())}" in out.split("\0")
 
 
 @pytest.mark.parametrize(
