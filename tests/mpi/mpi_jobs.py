@@ -13,6 +13,7 @@ import mpis
 HERE = pathlib.Path(__file__).resolve().parent
 WORK = pathlib.Path(os.environ.get("TUTTI_BUILD") or mpis.ROOT / "build/ci").resolve()
 DROP_IN = WORK / "lib/libtutti-mpi.so"
+HEADERS = mpis.ROOT / "include/tutti"  # some call Tutti, too
 C_FLAGS = ("-std=gnu11", "-g", "-O1", "-Wall", "-Wno-stringop-overread", "-Wno-stringop-overflow")
 CPP_FLAGS = ("-std=c++20", "-g", "-O1", "-Wall", f"-I{mpis.ROOT}/src", f"-I{mpis.ROOT}/include")
 FORTRAN_FLAGS = ("-O1", "-fallow-argument-mismatch")  # mpif.h has no interfaces
@@ -40,7 +41,8 @@ def compile_program(mpi, sources, *flags, shared=False, libraries=()):
     front, back = mpi.compile_words(language)
     words = [*front, *{"c": C_FLAGS, "c++": CPP_FLAGS, "fortran": FORTRAN_FLAGS}[language], *flags]
     words += ["-shared", "-fPIC"] if shared else []
-    near = sorted({*sources, *(path for source in sources for path in source.parent.glob("*.h*"))})
+    folders = {HEADERS, *(source.parent for source in sources)}
+    near = sorted({*sources, *(path for folder in folders for path in folder.glob("*.h*"))})
     texts = [path.read_bytes() for path in near] + [repr((words, back, libraries)).encode()]
     digest = hashlib.sha256(b"".join(texts)).hexdigest()[:16]
     folder = WORK / "tests-mpi" / mpi.name
