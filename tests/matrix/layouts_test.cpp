@@ -17,8 +17,19 @@ using tutti::Kind;
 using tutti::Rank;
 using tutti::matrix::Case;
 
+constexpr Rank largest = 8;
+
+/// Of the largest group, which takes as long as all others together, each arrangement has a third of the cases, mixed:
+/// another third than the one before it.
 std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int layouts, bool board, bool single_copy) {
-  return tutti::matrix::laid_out(tutti::matrix::cases(size, counts, 2, board && size > 1, single_copy), layouts);
+  std::vector<Case> all = tutti::matrix::cases(size, counts, 2, board && size > 1, single_copy);
+  if (size == largest) {
+    std::uint32_t number = 0;
+    std::erase_if(all, [&](const Case&) {
+      return (number++ * 0x9e3779b1u >> 16) % 3 != static_cast<std::uint32_t>(layouts % 3);
+    });
+  }
+  return tutti::matrix::laid_out(std::move(all), layouts);
 }
 
 class Layouts : public ::testing::TestWithParam<Rank> {};
@@ -43,7 +54,7 @@ TEST_P(Layouts, Processes) {
   for (std::size_t rank = 0; rank < said.size(); ++rank) EXPECT_EQ(said[rank], "") << "rank " << rank;
 }
 
-INSTANTIATE_TEST_SUITE_P(Sizes, Layouts, ::testing::Values(1, 2, 3, 5, 8));
+INSTANTIATE_TEST_SUITE_P(Sizes, Layouts, ::testing::Values(1, 2, 3, 5, largest));
 
 // ---- Wrong collectives are seen. ----
 
