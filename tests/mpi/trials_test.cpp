@@ -166,6 +166,23 @@ TEST(Trials, one_glitch_ends_nothing) {
   }
 }
 
+TEST(Trials, an_mpi_that_is_far_slower_is_left_soon) {
+  const Cost cost = [](Side side, int) { return side == Side::mpi ? 1000000 : 1000; };
+  for (const int block : {1, 4}) {
+    Job job(2, block);
+    EXPECT_EQ(job.call(1000, cost), 1000 - 4 * block);
+    EXPECT_EQ(job.call(100000, cost), 100000 - 4 * block) << "seen again, it is not asked for long";
+  }
+}
+
+/// Of glitches, of the MPI's side this time, nothing is left after the next trials.
+TEST(Trials, what_is_won_by_glitches_is_given_back_soon) {
+  Job job(2);
+  const Cost cost = [&](Side side, int call) { return side == Side::tutti ? 1200 : call < 100 ? 100000 : 1000; };
+  EXPECT_LT(job.call(20000, cost), 1024 + 500);
+  EXPECT_EQ(job.rank(0).side(), Side::mpi);
+}
+
 TEST(Trials, what_is_lost_by_a_slow_start_is_tried_again_soon) {
   Job job(2);
   const Cost cost = [&](Side side, int call) { return side == Side::mpi ? 1500 : call < 100 ? 5000 : 1000; };

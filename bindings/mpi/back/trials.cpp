@@ -10,7 +10,7 @@
 namespace tutti::mpi {
 namespace {
 
-/// With less than this many pairs only a loss that is beyond doubt ends the trials.
+/// With less than this many pairs only what is beyond doubt ends the trials.
 constexpr std::size_t enough = 7;
 /// Watching a choice costs at most this part of what it is worth.
 constexpr double share = 0.005;
@@ -22,8 +22,10 @@ constexpr std::int64_t rest = 16;
 constexpr std::int64_t worth = 20;
 /// The call itself may become slower by this part of the MPI's time, whatever it saves those behind it.
 constexpr std::int64_t bearable = 33;
-/// So much slower in every pair. One pair alone may have met an interruption, or the first touch of memory.
-constexpr std::int64_t beyond_doubt(std::size_t pairs) { return pairs < 3 ? 64 : 4; }
+/// So much slower in every pair is beyond doubt, if there are a few of them. One alone may have met an interruption, or
+/// the first touch of memory: so much slower it has to be to go back to the MPI at once, with which nothing is lost.
+constexpr std::int64_t much = 4, very_much = 64;
+constexpr std::size_t few = 3;
 
 /// What each pair says, ascending.
 template <class Pair, class Value>
@@ -83,9 +85,13 @@ std::vector<Trials::Pair> Trials::pairs() const {
 
 /// Tutti has to save time, and must not slow the call itself down: a program may do something else behind it.
 Trials::Verdict Trials::verdict(const std::vector<Pair>& pairs) const {
-  const std::int64_t much = beyond_doubt(pairs.size());
-  if (std::ranges::all_of(pairs, [&](const Pair& pair) { return pair.tutti.total > much * pair.mpi.total; }))
+  const std::int64_t lost = pairs.size() < few ? very_much : much;
+  if (std::ranges::all_of(pairs, [&](const Pair& pair) { return pair.tutti.total > lost * pair.mpi.total; }))
     return Verdict::mpi;
+  if (pairs.size() < few) return Verdict::open;
+  // An MPI that does not give its core away may take a second where Tutti takes a millisecond.
+  if (std::ranges::all_of(pairs, [&](const Pair& pair) { return pair.mpi.total > much * pair.tutti.total; }))
+    return Verdict::tutti;
   if (pairs.size() < enough) return Verdict::open;
   const auto gain = [](const Pair& pair) { return pair.mpi.total - pair.mpi.total / worth - pair.tutti.total; };
   const auto own = [](const Pair& pair) { return pair.mpi.own + pair.mpi.own / bearable - pair.tutti.own; };
@@ -116,10 +122,13 @@ void Trials::conclude(Side side, int ranks, const std::vector<Pair>& pairs) {
   })[middle];
   const std::int64_t gain = sorted(pairs, [](const Pair& pair) { return pair.mpi.total - pair.tutti.total; })[middle];
   gain_ = gain / ranks / (block_ == 1 ? 1 : block_ - 1);
+  const bool hasty = pairs.size() < enough;
+  hasty_ = !hasty ? 0 : side == side_ ? std::min(hasty_ + 1, 30) : 1;
   side_ = side;
-  lost_ = pairs.size() < enough ? std::min(lost_ + 1, 30) : 0;
+  // What broke them off may go away, and has to be seen again first.
+  const bool seen_again = hasty_ > 1 && side == Side::tutti;
   const double calls =
-      lost_ > 0 ? static_cast<double>(shortest << (lost_ - 1)) : 8 * block_ * (slow_to_fast - 1) / share;
+      hasty && !seen_again ? static_cast<double>(shortest << (hasty_ - 1)) : 8 * block_ * (slow_to_fast - 1) / share;
   const auto fewest = static_cast<double>(std::max(shortest, rest * calls_));
   left_ = static_cast<std::int64_t>(std::clamp(calls, fewest, longest));
   // The first trials may have met what goes away, if they were short: fresh memory, ranks that were still spreading

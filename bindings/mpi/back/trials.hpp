@@ -84,7 +84,7 @@ class Trials {
   std::int64_t left_ = 0;  ///< Calls until trials begin.
   int calls_ = 0;          ///< Of the present trials.
   int pairs_ = first;      ///< Pairs of blocks until the ranks agree.
-  int lost_ = 0;           ///< Trials in a row that were broken off.
+  int hasty_ = 0;          ///< Trials in a row that were broken off, all with the same end.
   bool concluded_ = false;
   std::int64_t gain_ = 0;
   std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials, two each: own, and behind them.
