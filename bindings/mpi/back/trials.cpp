@@ -125,10 +125,10 @@ void Trials::conclude(Side side, int ranks, const std::vector<Pair>& pairs) {
   const bool hasty = pairs.size() < enough;
   hasty_ = !hasty ? 0 : side == side_ ? std::min(hasty_ + 1, 30) : 1;
   side_ = side;
+  double calls = 8 * block_ * (slow_to_fast - 1) / share;
   // What broke them off may go away, and has to be seen again first.
-  const bool seen_again = hasty_ > 1 && side == Side::tutti;
-  const double calls =
-      hasty && !seen_again ? static_cast<double>(shortest << (hasty_ - 1)) : 8 * block_ * (slow_to_fast - 1) / share;
+  if (hasty && side == Side::mpi) calls = static_cast<double>(shortest << (hasty_ - 1));
+  if (hasty_ == 1 && side == Side::tutti) calls = static_cast<double>(rest * shortest);
   const auto fewest = static_cast<double>(std::max(shortest, rest * calls_));
   left_ = static_cast<std::int64_t>(std::clamp(calls, fewest, longest));
   // The first trials may have met what goes away, if they were short: fresh memory, ranks that were still spreading
