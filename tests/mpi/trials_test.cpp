@@ -179,7 +179,7 @@ TEST(Trials, an_mpi_that_is_far_slower_is_left_soon) {
 TEST(Trials, what_is_won_by_glitches_is_given_back_soon) {
   Job job(2);
   const Cost cost = [&](Side side, int call) { return side == Side::tutti ? 1200 : call < 100 ? 100000 : 1000; };
-  EXPECT_LT(job.call(40000, cost), 16 * 1024 + 500);
+  EXPECT_LT(job.call(40000, cost), 17 * 1024);
   EXPECT_EQ(job.rank(0).side(), Side::mpi);
 }
 
