@@ -12,6 +12,7 @@
 #include <thread>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "launch/meeting.hpp"
 #include "launch/pmi.hpp"
 
@@ -89,14 +90,12 @@ class PmiTest : public testing::Test {
     setenv("PMI_SIZE", size, 1);
   }
   std::string complaint(Cause cause) {
-    try {
-      Deadline deadline{Patience{20s}};
-      find_pmi()->share("text", deadline);
-    } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), cause) << error.what();
-      return error.what();
-    }
-    return "no complaint";
+    return refusal(
+        [] {
+          Deadline deadline{Patience{20s}};
+          find_pmi()->share("text", deadline);
+        },
+        cause);
   }
 
   base::Descriptor ours_;

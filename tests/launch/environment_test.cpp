@@ -8,6 +8,7 @@
 #include <string>
 #include <variant>
 
+#include "../refusal.hpp"
 #include "launch/member.hpp"
 
 namespace tutti::launch {
@@ -30,13 +31,7 @@ class EnvironmentTest : public testing::Test {
   }
   /// The text of the usage error.
   static std::string complaint() {
-    try {
-      read_environment();
-    } catch (const Error& error) {
-      EXPECT_EQ(error.cause(), Cause::usage) << error.what();
-      return error.what();
-    }
-    return "no complaint";
+    return refusal([] { read_environment(); });
   }
   static std::string complaint_about(const char* name, const char* value) {
     setenv(name, value, 1);

@@ -5,6 +5,7 @@
 
 #include <string>
 
+#include "../refusal.hpp"
 #include "base/random.hpp"
 #include "random_plan.hpp"
 #include "tutti/error.hpp"
@@ -42,16 +43,6 @@ void expect_same(const Plan& a, const Plan& b) {
                 x.last == y.last && x.open == y.open)
         << "step " << i << ": " << print(x) << " / " << print(y);
   }
-}
-
-std::string refusal(std::string_view text) {
-  try {
-    parse(text);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    return error.what();
-  }
-  return "nothing was refused";
 }
 
 TEST(Text, EveryVerbIsOneLine) { EXPECT_EQ(print(parse(example)), example); }
@@ -110,7 +101,7 @@ TEST(Text, NamesTheLineOfWhatItRefuses) {
       {head + "s0: release 0 after\n", "line 2: expected a label before 'the end of the line'"},
       {head + "s0: release 0 afterwards s0\n", "line 2: 'afterwards s0' is too much"},
   };
-  for (const auto& [text, reason] : cases) EXPECT_NE(refusal(text).find(reason), std::string::npos) << refusal(text);
+  for (const auto& [text, reason] : cases) expect_refused(reason, [&] { parse(text); });
 }
 
 TEST(Text, RefusesOrParsesWhateverBytesItIsGiven) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "transport/tcp/socket.hpp"
 #include "tutti/error.hpp"
 
@@ -45,13 +46,7 @@ TEST(Interfaces, AreChosenByTheUser) {
 }
 
 std::string complaint(std::string_view wanted) {
-  try {
-    choose_addresses(cluster_node, wanted, false);
-  } catch (const Error& error) {
-    EXPECT_EQ(error.cause(), Cause::usage);
-    return error.what();
-  }
-  return "no complaint";
+  return refusal([&] { choose_addresses(cluster_node, wanted, false); });
 }
 
 TEST(Interfaces, ThatAreNotThereAreComplainedAbout) {
