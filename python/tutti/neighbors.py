@@ -295,7 +295,7 @@ def cartesian(group: Group, dims: Sequence[int], periodic: Sequence[bool] = (), 
     so that neighbours share hosts.
     """
     around = [bool(one) for one in periodic]
-    handle = _core.cartesian(group._handle, wholes("the dims", dims), around, bool(reorder))
+    handle = _core.cartesian(group._handle, wholes("the dims", dims), around, reorder)
     return None if handle is None else Grid(handle)
 
 

@@ -145,7 +145,7 @@ class PlanBuilder:
         buffers that a start will bring, each rank's own.
         """
         lengths = (whole(which, length, 0, (1 << 62) - 1) for which, length in (("send", send), ("recv", recv)))
-        self._handle = _core.PlanBuilder(str(name), whole("rank", rank), whole("size", size), *lengths)
+        self._handle = _core.PlanBuilder(name, whole("rank", rank), whole("size", size), *lengths)
         self._lengths = send, recv
         self.rank, self.size = rank, size
 
