@@ -7,6 +7,7 @@ import pathlib
 import subprocess
 import sys
 import time
+import types
 
 import pytest
 
@@ -16,7 +17,7 @@ VERSUS = ROOT / "bench/versus"
 PEERS = ROOT / "build/peers"
 sys.path.insert(0, str(VERSUS))
 
-from driver import command, figures, jobs, page, peers  # noqa: E402 - a program's folder, not a package
+from driver import command, figures, jobs, means, page, peers, rounds  # noqa: E402 - a program's folder, not a package
 
 COLLECTIVES = subprocess.run(
     [BUILD / "bin/tutti-versus", "--list"], capture_output=True, text=True, check=True
@@ -202,12 +203,35 @@ def test_says_how_far_apart_cores_were():
     assert page.lines_text([70.0]) == page.lines_text([]) == ""
 
 
-@pytest.mark.parametrize(
-    ("ranks", "size", "ratio"),
-    [(2, 0, 1.5), (2, 1024, 1.5), (2, 4096, 1.3), (2, 65536, 1.4), (2, 4 << 20, 1.1), (2, 8 << 20, 1), (4, 8, 1)],
-)
-def test_goals(ranks, size, ratio):
-    assert figures.goal(ranks, size) == ratio
+def compared(collective, ranks, size, ratio, **more):
+    """A point beside its best peer."""
+    floor = more.pop("floor_share", 0)
+    more = {"low": ratio, "high": ratio, "peer_us": ratio, **more}
+    return figures.Comparison(collective, ranks, size, 1, 0, floor, peer="a (spin)", ratio=ratio, **more)
+
+
+def test_goals():
+    """Each point counts in the means that it is part of, and in no other."""
+    points = [compared("barrier", 2, 0, 4.0), compared("bcast", 2, 1024, 1.0), compared("scan", 2, 8, 2.0)]
+    points += [compared("bcast", 2, 4096, 1.2), compared("gather", 4, 8, 0.9), compared("alltoall", 8, 4096, 1.4)]
+    rows = [line.strip("| ").split(" | ") for line in means.table(points).splitlines()[2:]]
+    assert rows == [
+        ["2", "all", "up to 1 KiB", "3", "2.00", "1.5"],
+        ["2", "all-to-all", "up to 1 KiB", "1", "4.00", "1.6"],
+        ["2", "rooted", "up to 1 KiB", "1", "**1.00**", "1.2"],
+        ["2", "all", "2 KiB to 32 KiB", "1", "**1.20**", "1.3"],
+        ["4", "rooted", "up to 1 KiB", "1", "**0.90**", "1"],
+        ["8", "all", "from 2 KiB", "1", "1.40", "1.3"],
+    ]
+    assert means.table([compared("bcast", 3, 8, 2.0)]) == ""
+
+
+def test_floor():
+    near, far = (compared("bcast", 2, 64 << 10, 1.0, floor_share=share) for share in (0.8, 0.4))
+    small, many = compared("bcast", 2, 8, 1.0, floor_share=0.9), compared("bcast", 4, 64 << 10, 1.0, floor_share=0.9)
+    text = means.floor_text([near, far, far, small, many])
+    assert text.startswith("Of 3 points on 2 ranks from 64 KiB on") and "at 1; 40% in the median" in text
+    assert means.floor_text([small, many]) == ""
 
 
 def series(library, setting, times):
@@ -235,8 +259,42 @@ def test_compares_with_the_best_peer_in_its_best_setting():
         cell, [series("tutti", "default", [None, 4.0]), series("a", "spin", [1.0])], 8, "run", [0], {}
     )
     assert late.peer == ""  # no round has both
-    slow = figures.compare(cell, [series("tutti", "default", [4.0, 4.0]), every[2]], 8, "run", [0, 1], {})
-    assert slow.mark == "loses"
+    slow = figures.compare(cell, [series("tutti", "default", [4.0, 5.0]), every[2]], 8, "run", [0, 1], {})
+    assert slow.mark == "loses" and slow.looks_slower
+    unsure = figures.compare(cell, [series("tutti", "default", [4.0, 2.0, 4.0]), every[2]], 8, "run", [0, 1], {})
+    assert (unsure.low, unsure.high) == (0.625, 2.0)
+    assert unsure.mark == "" and unsure.looks_slower
+
+
+def test_measures_again_what_looks_slower():
+    """Further rounds of these points alone, and of the peers near the best."""
+    ours, near, far = "tutti default", "a spin", "a yield"
+    us = {(ours, 8): 2.0, (near, 8): 1.0, (far, 8): 1.2, (ours, 16): 1.0, (near, 16): 2.0, (far, 16): 1.0}
+    measured = []
+
+    class Played(rounds.Run):
+        def measure(self, there, sizes, step):
+            for series in there.values():
+                name = f"{series.library.name} {series.setting.name}"
+                for size in sorted(series.sizes):
+                    measured.append((self.rounds, name, size))
+                    series.points.setdefault(size, {})[self.rounds] = {"us": us[name, size], "copied": 1}
+
+    a, tutti_ = (
+        peers.Library(name, pathlib.Path(), (), tuple(map(peers.Setting, settings)))
+        for name, settings in (("a", ("spin", "yield")), ("tutti", ("default",)))
+    )
+    options = types.SimpleNamespace(
+        seed=1, rounds=2, again=3, minutes=1, full=True, tests=(), statistic="run", cores=[0]
+    )
+    run = Played([tutti_, a], {rounds.Cell("bcast", 2): [8, 16]}, jobs.OneHost([0]), options)
+    run.go(None, lambda _: None, lambda run: [one for one in figures.compare_all(run, {}) if one.looks_slower])
+    assert (run.rounds, run.again) == (5, 3)
+    assert {one for one in measured if one[0] < 2} == {(number, *point) for number in (0, 1) for point in us}
+    assert sorted(one for one in measured if one[0] >= 2) == [
+        (number, name, 8) for number in (2, 3, 4) for name in (near, ours)
+    ]
+    assert page.rounds_text(run) == "2 alternating rounds, and 3 more of the points at which Tutti looked slower"
 
 
 def test_reads_sizes():

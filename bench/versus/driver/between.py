@@ -109,7 +109,7 @@ def look_of(run):
     return look([name for name in dict.fromkeys(measured) if name != "tutti"])
 
 
-METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; {place}. They share
+METHOD = """{rounds}; seed {seed}; {minutes:.0f} minutes; {place}. They share
 the machine's cores and no memory; no rank is bound to a core. Other programs used {before:.2f} of the cores before, and
 {after:.2f} after.
 
@@ -145,7 +145,7 @@ interval.{unlimited}
 def method(run, facts):
     options = run.options
     return METHOD.format(
-        rounds=run.rounds,
+        rounds=page.rounds_text(run),
         seed=options.seed,
         minutes=facts["minutes"],
         before=facts["foreign_load"],

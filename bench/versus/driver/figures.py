@@ -6,8 +6,6 @@ import math
 import statistics
 
 THIN = 20  # a peer this many times slower than Tutti is measured in the first round only
-# By how much Tutti is meant to be faster than the best peer at two ranks: up to so many bytes, this ratio. Elsewhere 1.
-GOALS = {2: ((1 << 10, 1.5), (32 << 10, 1.3), (512 << 10, 1.4), (4 << 20, 1.1))}
 LEVEL = 0.95
 
 
@@ -36,24 +34,19 @@ class Comparison:
     wire_us: float = 0  # what the busiest link needs for the bytes that cannot be avoided; 0: it is on one host
 
     @property
-    def goal(self):
-        return goal(self.ranks, self.bytes)
+    def looks_slower(self):
+        """Whether the best peer seems to be faster: it may be the noise."""
+        return bool(self.peer) and self.ratio < 1
 
     @property
     def mark(self):
-        """ "loses", "below goal", or nothing."""
-        if not self.peer or self.ratio >= self.goal:
-            return ""
-        return "loses" if self.ratio < 1 else "below goal"
+        """ "loses": slower than the best peer beyond the noise; or nothing."""
+        return "loses" if self.peer and self.high < 1 else ""
 
     @property
     def shortfall(self):
-        """How far from its goal a point is: the less, the worse."""
-        return self.ratio / self.goal
-
-
-def goal(ranks, size):
-    return next((ratio for most, ratio in GOALS.get(ranks, ()) if size <= most), 1.0)
+        """How far from what is wanted a point is: the less, the worse."""
+        return self.ratio
 
 
 def time_of(point, statistic):

@@ -4,11 +4,14 @@
 import dataclasses
 import math
 import random
+import statistics
 import time
 
 from . import figures, jobs
 
 LEAST_CALLS = 8  # that measuring one point takes, however slow they are
+NEAR = 1.1  # a setting this many times slower than the best one does not count when points are measured again
+FIRST = 0.75  # the share of the time that is given to the rounds of all points
 BEATEN = 1.25  # a setting this many times slower than the same peer's best one, at every size, likewise
 
 
@@ -49,6 +52,7 @@ class Run:
         self.random = random.Random(options.seed)
         self.names = {}
         self.rounds = 0
+        self.again = 0  # of them only of points at which Tutti looked slower
         self.repeated = []  # what went wrong with jobs of several cells, which were then measured each alone
         self.series = {
             cell: [Series(library, setting, set(wanted)) for library in libraries for setting in library.settings]
@@ -130,13 +134,38 @@ class Run:
                 series.sizes = set()
             series.sizes = {size for size in series.sizes if not thin(series, ours, size, statistic)}
 
-    def go(self, step, after_round):
-        """Rounds, as many as are asked for and fit into the time."""
+    def narrow(self, points):
+        """From now on only these points are measured, and of the peers who is near the best there."""
+        of_cell = {}
+        for one in points:
+            of_cell.setdefault(Cell(one.collective, one.ranks), {})[one.bytes] = one
+        for cell, every in self.series.items():
+            there = of_cell.get(cell, {})
+            for series in every:
+                series.sizes = {size for size in series.sizes if size in there and self.is_near(series, there[size])}
+
+    def is_near(self, series, point):
+        """Tutti, and who is hardly slower than the point's best peer."""
+        times = figures.times(series, point.bytes, self.options.statistic).values()
+        return series.library.name == "tutti" or (times and statistics.median(times) <= NEAR * point.peer_us)
+
+    def go(self, step, after_round, looks_slower):
+        """Rounds of all points, as many as are asked for and fit into the time; then of those that look slower."""
         begin = time.monotonic()
+        self.go_on(self.options.rounds, begin + 60 * self.options.minutes * FIRST, step, after_round)
+        points = looks_slower(self) if self.options.again else []
+        if points:
+            before = self.rounds
+            self.narrow(points)
+            self.go_on(before + self.options.again, begin + 60 * self.options.minutes, step, after_round)
+            self.again = self.rounds - before
+
+    def go_on(self, wanted, deadline, step, after_round):
+        """Until so many rounds are done, or another one would end too late; the very first is done anyhow."""
         longest = 0
-        while self.rounds < self.options.rounds:
+        while self.rounds < wanted:
             start = time.monotonic()
-            if self.rounds and start - begin + longest > 60 * self.options.minutes:
+            if self.rounds and start + longest > deadline:
                 break
             self.round(step)
             longest = time.monotonic() - start if self.rounds > 1 else 0.8 * (time.monotonic() - start)

@@ -40,10 +40,8 @@ def cells(one):
         return [*ours, "-", "-", "-", "-", "-", ""]
     ratio = f"{one.ratio:.2f}"
     interval = f"{one.low:.2f}-{one.high:.2f}"
-    mark = (
-        one.mark + (f" {one.goal:g}" if one.mark == "below goal" else "") + (" (peer: one round)" if one.thin else "")
-    )
-    return [*ours, one.peer, number(one.peer_us), number(one.peer_skew_us), ratio, interval, mark.strip()]
+    mark = f"{one.mark} (peer: one round)".strip() if one.thin else one.mark
+    return [*ours, one.peer, number(one.peer_us), number(one.peer_skew_us), ratio, interval, mark]
 
 
 def grouped(comparisons):
