@@ -3,8 +3,8 @@
 
 A point is a program, a number of ranks and a size. Each run of a point is paired with the one beside it; the ratio bare
 to drop-in has the interval of its median over the pairs, and the same is computed between the bare runs themselves,
-which is the noise. A point is slower if its interval lies below 1/1.03 and below the noise's, and again when it is
-measured alone, in nine more rounds: of hundreds of points some look slower by chance.
+which is the noise. A point is slower if its interval lies below 1/1.03 and below the noise's. Of hundreds of points
+some look so by chance: their programs run in seven more rounds, and all rounds count.
 """
 
 import argparse
@@ -24,7 +24,7 @@ import suites
 from driver import figures, machine, page
 
 ALLOWED = 1.03
-AGAIN = 9  # rounds, of a point that looks slower
+AGAIN = 7  # more rounds of a program with a point that looks slower
 BLOCKING = ("allreduce", "bcast", "reduce", "alltoall", "allgather", "gather", "scatter", "reduce_scatter", "barrier")
 BLOCKING += ("allgatherv", "alltoallv", "gatherv", "scatterv")
 NONBLOCKING = ("iallreduce", "ibcast", "ialltoall", "ibarrier")
@@ -48,7 +48,7 @@ def osu_commands(chosen, mpi):
     """{name: command} of the programs that were asked for, or of all."""
     made = {one.name: one.command[0] for one in suites.osu(chosen.source, mpi, chosen.largest)}
     options = ["-i", chosen.iterations, "-x", chosen.iterations]
-    sizes = ["-m", "{smallest}:{largest}"]
+    sizes = ["-m", f"{chosen.smallest}:{chosen.largest}"]
     names = chosen.programs or [f"osu_{name}" for name in (*BLOCKING, *NONBLOCKING)]
     return {name: [made[name], *options, *([] if "barrier" in name else sizes)] for name in names}
 
@@ -71,7 +71,7 @@ def imb_times(text):
 def imb_commands(chosen, mpi):
     """As they come with Intel's library; other libraries of its ABI run them too, if they are told where to look."""
     options = ["-npmin", "{ranks}", "-iter", chosen.iterations, "-iter_policy", "off"]
-    options += ["-msglog", "{smallest_bit}:{largest_bit}"]
+    options += ["-msglog", f"{chosen.smallest.bit_length() - 1}:{chosen.largest.bit_length() - 1}"]
     names = chosen.programs or [name.capitalize() for name in (*BLOCKING, *NONBLOCKING)]
     program = {name: "IMB-NBC" if name[0] == "I" else "IMB-MPI1" for name in names}
     front = ["env", f"LD_LIBRARY_PATH={mpi.place / 'lib'}"]
@@ -90,12 +90,10 @@ def text_of(done, name, seconds):
     return done.out.rpartition("\n")[0]
 
 
-def measure(chosen, mpi, ranks, command, sizes, rounds, order):
-    """{bytes: [(bare, with it, bare again), ...]}, of sizes from the first to the last."""
+def measure(chosen, mpi, ranks, command, rounds, order):
+    """{bytes: [(bare, with it, bare again), ...]}"""
     points = {}
-    smallest, largest = sizes
-    bits = {"smallest_bit": smallest.bit_length() - 1, "largest_bit": largest.bit_length() - 1}
-    words = [str(word).format(ranks=ranks, smallest=smallest, largest=largest, **bits) for word in command]
+    words = [str(word).format(ranks=ranks) for word in command]
     for _ in range(rounds):
         runs = ["bare", chosen.policy, "bare again"]
         order.shuffle(runs)
@@ -122,7 +120,6 @@ def judge(rows):
     return {
         "ratio": ratio,
         "noise": noise,
-        "again": False,
         "slower": slower,
         "bare": statistics.median(row[0] for row in rows),
         "ours": statistics.median(row[1] for row in rows),
@@ -146,14 +143,15 @@ def all_points(chosen, mpi):
     every = []
     for ranks in chosen.ranks:
         for name, command in commands.items():
-            sizes = chosen.smallest, chosen.largest
-            for size, rows in sorted(measure(chosen, mpi, ranks, command, sizes, chosen.rounds, order).items()):
-                said = judge(rows)
+            points = measure(chosen, mpi, ranks, command, chosen.rounds, order)
+            again = [size for size, rows in points.items() if judge(rows)["slower"]]
+            if again:
+                print(f"{name}, {ranks} ranks: looks slower at {again} bytes; {AGAIN} more rounds", flush=True)
+                for size, rows in measure(chosen, mpi, ranks, command, AGAIN, order).items():
+                    points.setdefault(size, []).extend(rows)
+            for size, rows in sorted(points.items()):
+                said = {**judge(rows), "again": bool(again)}
                 say(name, ranks, size, said)
-                if said["slower"]:
-                    alone = measure(chosen, mpi, ranks, command, (size, size), AGAIN, order).get(size)
-                    said = {**(judge(alone) if alone else said), "again": True}
-                    say(f"{name} again", ranks, size, said)
                 every.append({"program": name, "ranks": ranks, "bytes": size, **said})
     return every
 
@@ -168,8 +166,8 @@ Bare time / time with the drop-in, the median of {rounds} rounds of {iterations}
 the clock runs, where the program has a way to say so); the three runs of a round follow one another in an order by
 lot. Trials are part of what is measured; of a bare run that does not end within {timeout:g} s, what it came to
 counts. {count} points, geometric mean {mean:.2f}. **Bold**: slower, that is with
-an interval below 1/{allowed} and below the noise between bare runs: {slower} points. *Italic*: looked slower, and was
-measured again alone in {again_rounds} rounds, which count: {again} points.
+an interval below 1/{allowed} and below the noise between bare runs: {slower} points. *Italic*: of a program
+with a point that looked slower, which ran in {again_rounds} more rounds: {again} points.
 """
 
 
