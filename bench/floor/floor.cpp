@@ -22,6 +22,7 @@
 #include <stdexcept>
 
 #include "base/clock.hpp"
+#include "base/copy.hpp"
 #include "host/fence.hpp"
 #include "host/futex.hpp"
 #include "host/topology.hpp"
@@ -210,14 +211,23 @@ Samples futex_wake_up(int cpu, int other_cpu) {
   return samples;
 }
 
-Samples memory_copy(std::size_t bytes) {
+std::span<const Copier> copiers() {
+  static constexpr Copier known[] = {
+      {"memcpy", [](std::byte* to, const std::byte* from, std::size_t bytes) { std::memcpy(to, from, bytes); }},
+      {"blocks", base::copy},
+      {"streaming", base::copy_streaming},
+  };
+  return known;
+}
+
+Samples memory_copy(std::size_t bytes, const Copier& copier) {
   std::vector<std::byte> source(bytes, std::byte{1}), target(bytes, std::byte{2});
   const int rounds = static_cast<int>(std::max<std::size_t>(1, (1 << 20) / bytes));
   Samples samples = sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] {
-    std::memcpy(target.data(), source.data(), bytes);
+    copier.copy(target.data(), source.data(), bytes);
     asm volatile("" : : "r"(target.data()) : "memory");
   });
-  expect(source == target, "memcpy");
+  expect(source == target, copier.name);
   return samples;
 }
 

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstddef>
+#include <span>
 #include <string>
 #include <vector>
 
@@ -26,8 +27,15 @@ Samples line_one_way(int cpu, int other_cpu, int samples = 200);
 Samples yield_hand_over(int cpu, int processes);
 /// Nanoseconds from before FUTEX_WAKE to the sleeper running again.
 Samples futex_wake_up(int cpu, int other_cpu);
-/// Nanoseconds of one memcpy of so many bytes, source and target touched before.
-Samples memory_copy(std::size_t bytes);
+/// A way to copy inside a process.
+struct Copier {
+  const char* name;
+  void (*copy)(std::byte* to, const std::byte* from, std::size_t bytes);
+};
+/// The C library's, and the library's own: through the caches and past them.
+std::span<const Copier> copiers();
+/// Nanoseconds of one copy of so many bytes, source and target touched before.
+Samples memory_copy(std::size_t bytes, const Copier& copier);
 /// Nanoseconds of one process_vm_readv of so many bytes from another process. Empty where the kernel refuses; then
 /// `why` says so.
 Samples remote_read(std::size_t bytes, std::string& why);

@@ -27,9 +27,13 @@ double gigabytes_per_second(std::size_t bytes, const Samples& samples) {
 
 void copies() {
   std::string why;
-  std::printf("%-12s %14s %20s\n", "bytes", "memcpy GB/s", "process_vm_readv GB/s");
+  std::printf("%-12s", "bytes");
+  for (const Copier& copier : copiers()) std::printf(" %10s GB/s", copier.name);
+  std::printf(" %20s\n", "process_vm_readv GB/s");
   for (std::size_t bytes = 4096; bytes <= 64u << 20; bytes *= 4) {
-    std::printf("%-12zu %14.2f", bytes, gigabytes_per_second(bytes, memory_copy(bytes)));
+    std::printf("%-12zu", bytes);
+    for (const Copier& copier : copiers())
+      std::printf(" %15.2f", gigabytes_per_second(bytes, memory_copy(bytes, copier)));
     const Samples remote = remote_read(bytes, why);
     if (remote.values.empty())
       std::printf(" %20s\n", ("refused: " + why).c_str());
@@ -38,7 +42,7 @@ void copies() {
   }
 }
 
-/// An array of {"bytes", "memcpy_ns", "read_ns"}, the latter null where the kernel refuses.
+/// An array of {"bytes", "memcpy_ns", "blocks_ns", "streaming_ns", "read_ns"}, the last null where the kernel refuses.
 void copies_as_json(const std::string& sizes) {
   std::istringstream list(sizes);
   const char* separator = "[";
@@ -47,8 +51,10 @@ void copies_as_json(const std::string& sizes) {
     std::string why;
     const Samples remote = remote_read(bytes, why);
     const std::string read = remote.values.empty() ? "null" : std::to_string(remote.median());
-    std::printf("%s{\"bytes\": %zu, \"memcpy_ns\": %f, \"read_ns\": %s}", separator, bytes, memory_copy(bytes).median(),
-                read.c_str());
+    std::printf("%s{\"bytes\": %zu", separator, bytes);
+    for (const Copier& copier : copiers())
+      std::printf(", \"%s_ns\": %f", copier.name, memory_copy(bytes, copier).median());
+    std::printf(", \"read_ns\": %s}", read.c_str());
   }
   std::printf("]\n");
 }
