@@ -22,6 +22,8 @@ ENDED = re.compile(r"^Ran \d+ tests", re.MULTILINE)
 INTO_FILES = ("sh", "-c", 'exec "$@" >"$0.$$" 2>&1')
 # MPICH spins for long, and there may be more ranks than cores.
 YIELDING = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "0"}
+# MPICH's wheel ends the whole job in these, bare too, and with it the tests that would come behind them.
+LEFT_OUT = {"mpich": ("test_spawn",)}
 
 
 def bad_tests(mpi, tests, ranks, policy, chosen):
@@ -29,7 +31,8 @@ def bad_tests(mpi, tests, ranks, policy, chosen):
     folder = chosen.work.resolve() / f"{mpi.name}-{ranks}-{policy}"
     shutil.rmtree(folder, ignore_errors=True)
     folder.mkdir(parents=True)
-    command = [*INTO_FILES, folder / "rank", mpi4.python(mpi), tests / "main.py", "-v", *chosen.options]
+    options = [word for module in LEFT_OUT.get(mpi.name, ()) for word in ("-e", module)]
+    command = [*INTO_FILES, folder / "rank", mpi4.python(mpi), tests / "main.py", "-v", *options, *chosen.options]
     how = {"hosts": chosen.hosts if policy != "bare" else 1, "timeout": chosen.limit, "environment": YIELDING}
     mpi_jobs.run(mpi, ranks, command, policy=policy, cwd=tests.parent, **how)
     texts = [file.read_text(errors="replace") for file in sorted(folder.iterdir())]
