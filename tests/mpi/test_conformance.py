@@ -41,7 +41,7 @@ def test_what_programs_rely_on(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["early", "epoch", "deleting"])
+@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_programs_that_know_what_is_right(name, program):
     mpi = mpis.get(name)

@@ -18,7 +18,8 @@ namespace {
 
 /// Others the MPI refuses.
 bool is_list(int count, const MPI_Request* requests) { return count == 0 || (count > 0 && requests != nullptr); }
-std::span<MPI_Request> list(int count, MPI_Request* requests) {
+template <class Request>
+std::span<Request> list(int count, Request* requests) {
   return {requests, is_list(count, requests) ? static_cast<std::size_t>(count) : 0};
 }
 
@@ -48,6 +49,135 @@ struct States {
   }
 };
 
+/// Of a list with requests of ours: the MPI says what `ask` asks it of its own, and `take` is what becomes of a
+/// finished one of ours.
+template <class Request, class Ask, class Take>
+int any(std::span<Request> all, int* index, int* flag, MPI_Status* status, Ask ask, Take take) {
+  progress();
+  const States states(all);
+  const int code = ask();
+  if (code != MPI_SUCCESS || (*flag != 0 && *index != MPI_UNDEFINED)) return code;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (states.each[i] != State::finished) continue;
+    *flag = 1;
+    *index = static_cast<int>(i);
+    clear(status);
+    return take(all[i]);
+  }
+  if (!states.running) return code;
+  // That nothing of its own is active is not the end of it; nor has the MPI moved anything on then.
+  *flag = 0;
+  Host::poll();
+  return code;
+}
+
+template <class Request, class Ask, class Take>
+int some(std::span<Request> all, int* done, int* indices, MPI_Status* statuses, Ask ask, Take take) {
+  progress();
+  const States states(all);
+  int code = ask();
+  int found = *done == MPI_UNDEFINED ? 0 : *done;
+  for (std::size_t i = 0; i < all.size(); ++i) {
+    if (states.each[i] != State::finished) continue;
+    indices[found] = static_cast<int>(i);
+    clear_in_list(statuses, static_cast<std::size_t>(found));
+    ++found;
+    const int one = take(all[i]);
+    if (code == MPI_SUCCESS) code = one;
+  }
+  if (found > 0 || states.running) *done = found;
+  if (found == 0 && states.running) Host::poll();
+  return code;
+}
+
+template <class Request, class Ask, class Take>
+int all(std::span<Request> all, int* flag, MPI_Status* statuses, Ask ask, Take take) {
+  progress();
+  const States states(all);
+  if (states.running) {
+    Host::poll();
+    *flag = 0;
+    return MPI_SUCCESS;
+  }
+  int code = ask();
+  for (std::size_t i = 0; i < all.size() && *flag != 0; ++i) {
+    if (states.each[i] != State::finished) continue;
+    clear_in_list(statuses, i);
+    const int one = take(all[i]);
+    if (code == MPI_SUCCESS) code = one;
+  }
+  return code;
+}
+
+int keep(MPI_Request) { return MPI_SUCCESS; }
+
+/// What an MPI before 4.1 says of one request. What is inactive is complete with an empty status; so is an I-collective
+/// of ours, about which it asks us (Open MPI's own have other sources: 0, or MPI_PROC_NULL).
+struct Look {
+  int code = MPI_SUCCESS, complete = 1;
+  bool active = false;
+  MPI_Status status;
+  explicit Look(MPI_Request request) {
+    clear(&status);
+    if (request == MPI_REQUEST_NULL) return;
+    asked_for_status = false;
+    code = real.Request_get_status(request, &complete, &status);
+    active = asked_for_status || code != MPI_SUCCESS || complete == 0 || status.MPI_SOURCE != MPI_ANY_SOURCE ||
+             status.MPI_TAG != MPI_ANY_TAG;
+  }
+  void write(MPI_Status* to) const {
+    if (to != MPI_STATUS_IGNORE) *to = status;
+  }
+  void write(MPI_Status* statuses, std::size_t index) const {
+    if (statuses == MPI_STATUSES_IGNORE) return;
+    statuses[index] = status;
+    statuses[index].MPI_ERROR = code;
+  }
+};
+
+int look_at_all(std::span<const MPI_Request> requests, int* flag, MPI_Status* statuses) {
+  int code = MPI_SUCCESS;
+  *flag = 1;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Look look(requests[i]);
+    look.write(statuses, i);
+    if (look.complete == 0) *flag = 0;
+    if (look.code != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
+  }
+  return code;
+}
+
+int look_at_any(std::span<const MPI_Request> requests, int* index, int* flag, MPI_Status* status) {
+  *flag = 1;
+  *index = MPI_UNDEFINED;
+  clear(status);
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Look look(requests[i]);
+    if (look.complete == 0) *flag = 0;
+    if (!look.active || look.complete == 0) continue;
+    *flag = 1;
+    *index = static_cast<int>(i);
+    look.write(status);
+    return look.code;
+  }
+  return MPI_SUCCESS;
+}
+
+int look_at_some(std::span<const MPI_Request> requests, int* done, int* indices, MPI_Status* statuses) {
+  int code = MPI_SUCCESS, found = 0;
+  bool active = false;
+  for (std::size_t i = 0; i < requests.size(); ++i) {
+    const Look look(requests[i]);
+    active = active || look.active;
+    if (!look.active || look.complete == 0) continue;
+    look.write(statuses, static_cast<std::size_t>(found));
+    indices[found++] = static_cast<int>(i);
+    if (look.code != MPI_SUCCESS) code = MPI_ERR_IN_STATUS;
+  }
+  *done = active ? found : MPI_UNDEFINED;
+  return code;
+}
+
 }  // namespace
 
 int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
@@ -65,61 +195,18 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
 }
 
 int testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) noexcept {
-  if (idle()) return real.Testall(count, requests, flag, statuses);
-  progress();
-  const std::span<MPI_Request> all = list(count, requests);
-  const States states(all);
-  if (states.running) {
-    Host::poll();
-    *flag = 0;
-    return MPI_SUCCESS;
-  }
-  int code = real.Testall(count, requests, flag, statuses);
-  for (std::size_t i = 0; i < all.size() && *flag != 0; ++i) {
-    if (states.each[i] != State::finished) continue;
-    clear_in_list(statuses, i);
-    const int one = collect(all[i]);
-    if (code == MPI_SUCCESS) code = one;
-  }
-  return code;
+  const auto ask = [&] { return real.Testall(count, requests, flag, statuses); };
+  return idle() ? ask() : all(list(count, requests), flag, statuses, ask, collect);
 }
 
 int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept {
-  if (idle()) return real.Testany(count, requests, index, flag, status);
-  progress();
-  const std::span<MPI_Request> all = list(count, requests);
-  const States states(all);
-  const int code = real.Testany(count, requests, index, flag, status);
-  if (code != MPI_SUCCESS || (*flag != 0 && *index != MPI_UNDEFINED)) return code;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (states.each[i] != State::finished) continue;
-    *flag = 1;
-    *index = static_cast<int>(i);
-    clear(status);
-    return collect(all[i]);
-  }
-  // That nothing is active is not the end of it.
-  if (states.running) *flag = 0;
-  return code;
+  const auto ask = [&] { return real.Testany(count, requests, index, flag, status); };
+  return idle() ? ask() : any(list(count, requests), index, flag, status, ask, collect);
 }
 
 int testsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) noexcept {
-  if (idle()) return real.Testsome(count, requests, done, indices, statuses);
-  progress();
-  const std::span<MPI_Request> all = list(count, requests);
-  const States states(all);
-  int code = real.Testsome(count, requests, done, indices, statuses);
-  int found = *done == MPI_UNDEFINED ? 0 : *done;
-  for (std::size_t i = 0; i < all.size(); ++i) {
-    if (states.each[i] != State::finished) continue;
-    indices[found] = static_cast<int>(i);
-    clear_in_list(statuses, static_cast<std::size_t>(found));
-    ++found;
-    const int one = collect(all[i]);
-    if (code == MPI_SUCCESS) code = one;
-  }
-  if (found > 0 || states.running) *done = found;
-  return code;
+  const auto ask = [&] { return real.Testsome(count, requests, done, indices, statuses); };
+  return idle() ? ask() : some(list(count, requests), done, indices, statuses, ask, collect);
 }
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
@@ -175,6 +262,34 @@ int request_get_status(MPI_Request request, int* flag, MPI_Status* status) noexc
   else
     Host::poll();
   return MPI_SUCCESS;
+}
+
+int request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) noexcept {
+  const auto ask = [&] {
+    return real.Request_get_status_all != nullptr ? real.Request_get_status_all(count, requests, flag, statuses)
+                                                  : look_at_all(list(count, requests), flag, statuses);
+  };
+  return idle() ? ask() : all(list(count, requests), flag, statuses, ask, keep);
+}
+
+int request_get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept {
+  const auto ask = [&] {
+    return real.Request_get_status_any != nullptr ? real.Request_get_status_any(count, requests, index, flag, status)
+                                                  : look_at_any(list(count, requests), index, flag, status);
+  };
+  return idle() ? ask() : any(list(count, requests), index, flag, status, ask, keep);
+}
+
+int request_get_status_some(int count, const MPI_Request* requests, int* done, int* indices,
+                            MPI_Status* statuses) noexcept {
+  const auto ask = [&] {
+    return real.Request_get_status_some != nullptr
+               ? real.Request_get_status_some(count, requests, done, indices, statuses)
+               : look_at_some(list(count, requests), done, indices, statuses);
+  };
+  if (idle()) return ask();
+  Host::poll();  // who finds the same ones each time may wait for another
+  return some(list(count, requests), done, indices, statuses, ask, keep);
 }
 
 int request_free(MPI_Request* request) noexcept {

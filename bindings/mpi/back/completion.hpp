@@ -15,6 +15,11 @@ int testall(int count, MPI_Request* requests, int* flag, MPI_Status* statuses) n
 int testany(int count, MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept;
 int testsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) noexcept;
 int request_get_status(MPI_Request request, int* flag, MPI_Status* status) noexcept;
+/// Of MPI 4.1: where the MPI is older, it is asked about one request after the other.
+int request_get_status_all(int count, const MPI_Request* requests, int* flag, MPI_Status* statuses) noexcept;
+int request_get_status_any(int count, const MPI_Request* requests, int* index, int* flag, MPI_Status* status) noexcept;
+int request_get_status_some(int count, const MPI_Request* requests, int* done, int* indices,
+                            MPI_Status* statuses) noexcept;
 int request_free(MPI_Request* request) noexcept;
 int start(MPI_Request* request) noexcept;
 int startall(int count, MPI_Request* requests) noexcept;

@@ -145,6 +145,9 @@ void add_others(Table& table) {
   table.put("Testany", address(&Timed<&completion::testany>::call));
   table.put("Testsome", address(&Timed<&completion::testsome>::call));
   table.put("Request_get_status", address(&completion::request_get_status));
+  table.put("Request_get_status_all", address(&completion::request_get_status_all));
+  table.put("Request_get_status_any", address(&completion::request_get_status_any));
+  table.put("Request_get_status_some", address(&completion::request_get_status_some));
   table.put("Request_free", address(&Timed<&completion::request_free>::call));
   table.put("Start", address(&completion::start));
   table.put("Startall", address(&completion::startall));

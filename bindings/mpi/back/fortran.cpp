@@ -65,6 +65,11 @@ void request_get_status(Integer* request, Integer* flag, Integer* status, Intege
   put(error, completion::request_get_status(handle(*request, MPI_Request{}), flag, &found));
   if (*flag != 0 && !is_ignored(status)) copy(found, status);
 }
+void request_get_status_all(Integer* count, Integer* requests, Integer* flag, Integer* statuses, Integer* error) {
+  List list(*count, requests);
+  put(error, completion::request_get_status_all(list.count(), list.handles(), flag, list.statuses()));
+  list.write(statuses, *flag != 0 ? list.count() : 0);
+}
 void waitall(Integer* count, Integer* requests, Integer* statuses, Integer* error) {
   List list(*count, requests);
   put(error, Timed<&completion::waitall>::call(list.count(), list.handles(), list.statuses()));
@@ -89,6 +94,14 @@ void testany(Integer* count, Integer* requests, Integer* index, Integer* flag, I
   *index = position(found);
   list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
 }
+void request_get_status_any(Integer* count, Integer* requests, Integer* index, Integer* flag, Integer* status,
+                            Integer* error) {
+  List list(*count, requests);
+  int found = 0;
+  put(error, completion::request_get_status_any(list.count(), list.handles(), &found, flag, list.statuses()));
+  *index = position(found);
+  list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
+}
 
 void write_some(List& list, int done, std::span<const int> found, Integer* count, Integer* indices, Integer* statuses) {
   *count = done;
@@ -108,6 +121,14 @@ void testsome(Integer* count, Integer* requests, Integer* some, Integer* indices
   std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
   int done = 0;
   put(error, Timed<&completion::testsome>::call(list.count(), list.handles(), &done, found.data(), list.statuses()));
+  write_some(list, done, found, some, indices, statuses);
+}
+void request_get_status_some(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses,
+                             Integer* error) {
+  List list(*count, requests);
+  std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
+  int done = 0;
+  put(error, completion::request_get_status_some(list.count(), list.handles(), &done, found.data(), list.statuses()));
   write_some(list, done, found, some, indices, statuses);
 }
 void request_free(Integer* request, Integer* error) {
@@ -192,6 +213,9 @@ void tell(Finder find, const Teller& teller) {
   one("testany", &testany);
   one("testsome", &testsome);
   one("request_get_status", &request_get_status);
+  one("request_get_status_all", &request_get_status_all);
+  one("request_get_status_any", &request_get_status_any);
+  one("request_get_status_some", &request_get_status_some);
   one("request_free", &request_free);
   one("start", &start);
   one("startall", &startall);

@@ -29,6 +29,9 @@ std::string find_all(Finder find) {
   if (!find_one(find, "MPI_Type_get_contents_c", real.Type_get_contents_c) ||
       !find_one(find, "MPI_Type_get_envelope_c", real.Type_get_envelope_c))
     real.Type_get_contents_c = nullptr;
+  find_one(find, "MPI_Request_get_status_all", real.Request_get_status_all);
+  find_one(find, "MPI_Request_get_status_any", real.Request_get_status_any);
+  find_one(find, "MPI_Request_get_status_some", real.Request_get_status_some);
   return missing;
 }
 

@@ -20,6 +20,10 @@ struct Real {
   int (*Type_get_envelope_c)(MPI_Datatype, MPI_Count*, MPI_Count*, MPI_Count*, MPI_Count*, int*) = nullptr;
   int (*Type_get_contents_c)(MPI_Datatype, MPI_Count, MPI_Count, MPI_Count, MPI_Count, int*, MPI_Aint*, MPI_Count*,
                              MPI_Datatype*) = nullptr;
+  /// Of MPI 4.1, likewise.
+  int (*Request_get_status_all)(int, const MPI_Request*, int*, MPI_Status*) = nullptr;
+  int (*Request_get_status_any)(int, const MPI_Request*, int*, int*, MPI_Status*) = nullptr;
+  int (*Request_get_status_some)(int, const MPI_Request*, int*, int*, MPI_Status*) = nullptr;
 };
 extern Real real;
 

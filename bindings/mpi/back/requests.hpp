@@ -32,6 +32,9 @@ int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Pre
 /// started in any. Collective; nullptr, on all ranks, where there is no memory for it.
 std::shared_ptr<job::Member> apart(job::Member& from);
 
+/// The MPI has asked for the status of a request of an I-collective: set by this thread's calls, reset by who looks.
+inline thread_local bool asked_for_status = false;
+
 /// Starts the operation of a persistent request, and false when it has none; `code` is the start's.
 bool start_persistent(MPI_Request request, int& code);
 /// A request is freed: so is what was behind it.
