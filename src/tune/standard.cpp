@@ -221,7 +221,7 @@ neighbor_reduce - -         linear
 // memory at half the speed of a plain copy: through cells, which are many enough, data comes sooner at almost all
 // sizes. Lines behind a ^ hold where that cache is small: where all that the ranks give and bring would half fill it,
 // the kernel's one copy is faster than two, which drive each other out of it, until there is so much that a few ranks
-// write past it.
+// write past it. So it is for a gather of 8 MiB and more in all: each rank's core moves a part, not the root's alone.
 constexpr std::string_view amd = R"(
 bcast                96   16 board
 bcast                -    16 board_pipeline
@@ -233,6 +233,13 @@ allreduce            16K  16 board_large
 allreduce            -     4 board_pipeline:segment=32768
 allreduce            2M   16 board_pipeline:segment=32768
 gather               96   16 board
+gather               -     3 board_pipeline
+gather               2M    4 board_pipeline
+gather               -     4 single_copy_shared
+gather               1M    8 board_pipeline
+gather               -     8 single_copy_shared
+gather               256K 16 board_pipeline
+gather               -    16 single_copy_shared
 gather               -    16 board_pipeline
 gatherv              -     2 board:segment=65536
 gatherv              -     8 single_copy_shared:segment=65536
