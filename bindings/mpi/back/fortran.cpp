@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "fortran.hpp"
 
-#include <span>
 #include <vector>
 
 #include "communicators.hpp"
@@ -65,20 +64,36 @@ void request_get_status(Integer* request, Integer* flag, Integer* status, Intege
   put(error, completion::request_get_status(handle(*request, MPI_Request{}), flag, &found));
   if (*flag != 0 && !is_ignored(status)) copy(found, status);
 }
-void request_get_status_all(Integer* count, Integer* requests, Integer* flag, Integer* statuses, Integer* error) {
+
+// What asks about all, any or some of a list, whatever it does with those that are complete.
+template <auto function>
+void all(Integer* count, Integer* requests, Integer* flag, Integer* statuses, Integer* error) {
   List list(*count, requests);
-  put(error, completion::request_get_status_all(list.count(), list.handles(), flag, list.statuses()));
+  put(error, function(list.count(), list.handles(), flag, list.statuses()));
   list.write(statuses, *flag != 0 ? list.count() : 0);
+}
+template <auto function>
+void any(Integer* count, Integer* requests, Integer* index, Integer* flag, Integer* status, Integer* error) {
+  List list(*count, requests);
+  int found = 0;
+  put(error, function(list.count(), list.handles(), &found, flag, list.statuses()));
+  *index = position(found);
+  list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
+}
+template <auto function>
+void some(Integer* count, Integer* requests, Integer* done, Integer* indices, Integer* statuses, Integer* error) {
+  List list(*count, requests);
+  std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
+  *done = 0;
+  put(error, function(list.count(), list.handles(), done, found.data(), list.statuses()));
+  const int complete = *done == MPI_UNDEFINED ? 0 : *done;
+  for (int i = 0; i < complete; ++i) indices[i] = position(found[static_cast<std::size_t>(i)]);
+  list.write(statuses, complete);
 }
 void waitall(Integer* count, Integer* requests, Integer* statuses, Integer* error) {
   List list(*count, requests);
   put(error, Timed<&completion::waitall>::call(list.count(), list.handles(), list.statuses()));
   list.write(statuses, list.count());
-}
-void testall(Integer* count, Integer* requests, Integer* flag, Integer* statuses, Integer* error) {
-  List list(*count, requests);
-  put(error, Timed<&completion::testall>::call(list.count(), list.handles(), flag, list.statuses()));
-  list.write(statuses, *flag != 0 ? list.count() : 0);
 }
 void waitany(Integer* count, Integer* requests, Integer* index, Integer* status, Integer* error) {
   List list(*count, requests);
@@ -87,50 +102,7 @@ void waitany(Integer* count, Integer* requests, Integer* index, Integer* status,
   *index = position(found);
   list.write(status, list.count() > 0 ? 1 : 0);
 }
-void testany(Integer* count, Integer* requests, Integer* index, Integer* flag, Integer* status, Integer* error) {
-  List list(*count, requests);
-  int found = 0;
-  put(error, Timed<&completion::testany>::call(list.count(), list.handles(), &found, flag, list.statuses()));
-  *index = position(found);
-  list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
-}
-void request_get_status_any(Integer* count, Integer* requests, Integer* index, Integer* flag, Integer* status,
-                            Integer* error) {
-  List list(*count, requests);
-  int found = 0;
-  put(error, completion::request_get_status_any(list.count(), list.handles(), &found, flag, list.statuses()));
-  *index = position(found);
-  list.write(status, *flag != 0 && list.count() > 0 ? 1 : 0);
-}
 
-void write_some(List& list, int done, std::span<const int> found, Integer* count, Integer* indices, Integer* statuses) {
-  *count = done;
-  for (int i = 0; i < (done == MPI_UNDEFINED ? 0 : done); ++i)
-    indices[i] = position(found[static_cast<std::size_t>(i)]);
-  list.write(statuses, done == MPI_UNDEFINED ? 0 : done);
-}
-void waitsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses, Integer* error) {
-  List list(*count, requests);
-  std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
-  int done = 0;
-  put(error, Timed<&completion::waitsome>::call(list.count(), list.handles(), &done, found.data(), list.statuses()));
-  write_some(list, done, found, some, indices, statuses);
-}
-void testsome(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses, Integer* error) {
-  List list(*count, requests);
-  std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
-  int done = 0;
-  put(error, Timed<&completion::testsome>::call(list.count(), list.handles(), &done, found.data(), list.statuses()));
-  write_some(list, done, found, some, indices, statuses);
-}
-void request_get_status_some(Integer* count, Integer* requests, Integer* some, Integer* indices, Integer* statuses,
-                             Integer* error) {
-  List list(*count, requests);
-  std::vector<int> found(static_cast<std::size_t>(list.count()) + 1);
-  int done = 0;
-  put(error, completion::request_get_status_some(list.count(), list.handles(), &done, found.data(), list.statuses()));
-  write_some(list, done, found, some, indices, statuses);
-}
 void request_free(Integer* request, Integer* error) {
   List list(1, request);
   put(error, Timed<&completion::request_free>::call(list.handles()));
@@ -207,15 +179,15 @@ void tell(Finder find, const Teller& teller) {
   one("wait", &wait);
   one("waitall", &waitall);
   one("waitany", &waitany);
-  one("waitsome", &waitsome);
+  one("waitsome", &some<&Timed<&completion::waitsome>::call>);
   one("test", &test);
-  one("testall", &testall);
-  one("testany", &testany);
-  one("testsome", &testsome);
+  one("testall", &all<&Timed<&completion::testall>::call>);
+  one("testany", &any<&Timed<&completion::testany>::call>);
+  one("testsome", &some<&Timed<&completion::testsome>::call>);
   one("request_get_status", &request_get_status);
-  one("request_get_status_all", &request_get_status_all);
-  one("request_get_status_any", &request_get_status_any);
-  one("request_get_status_some", &request_get_status_some);
+  one("request_get_status_all", &all<&completion::request_get_status_all>);
+  one("request_get_status_any", &any<&completion::request_get_status_any>);
+  one("request_get_status_some", &some<&completion::request_get_status_some>);
   one("request_free", &request_free);
   one("start", &start);
   one("startall", &startall);
