@@ -40,8 +40,8 @@ class Point(figures.Comparison):
     @property
     def mark(self):
         """ "loses": slower than the best peer beyond the noise; "below goal", or nothing."""
-        if self.peer and self.high < 1:
-            return "loses"
+        if lost := super().mark:
+            return lost
         near = self.wires <= NEAR
         too_slow = bool(self.peer) and self.goal > 1 and self.ratio < self.goal
         return "below goal" if (too_slow or self.wants_wire) and not near else ""
