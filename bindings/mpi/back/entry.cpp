@@ -153,11 +153,21 @@ void add_others(Table& table) {
   table.put("Startall", address(&completion::startall));
 }
 
+/// A function that this MPI lacks is an error of the program's, not to be passed over.
+int absent(const char* name) {
+  base::log("the program calls " + std::string(name) + ", which its MPI does not have");
+  int initialized = 0, finalized = 0;
+  real.Initialized(&initialized);
+  real.Finalized(&finalized);
+  if (initialized != 0 && finalized == 0) real.Comm_call_errhandler(MPI_COMM_WORLD, MPI_ERR_UNSUPPORTED_OPERATION);
+  return MPI_ERR_UNSUPPORTED_OPERATION;
+}
+
 }  // namespace
 }  // namespace tutti::mpi
 
-extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tutti_mpi_slot* slots, size_t count,
-                                                                      void* (*find)(const char*)) {
+extern "C" __attribute__((visibility("default"))) tutti_mpi_absent_function* tutti_mpi_fill(
+    struct tutti_mpi_slot* slots, size_t count, void* (*find)(const char*)) {
   using namespace tutti::mpi;
   const std::string missing = find_real(find);
   const bool fortran = fortran::find(find);
@@ -180,4 +190,5 @@ extern "C" __attribute__((visibility("default"))) void tutti_mpi_fill(struct tut
   }
   for (size_t i = 0; i < count; ++i)
     if (void* target = table.target(slots[i].name)) slots[i].target = target;
+  return missing.empty() ? &absent : nullptr;
 }

@@ -128,11 +128,13 @@ void initialise_thread(Integer* required, Integer* provided, Integer* error) {
 /// The MPI's own Fortran function, with the helper thread on while operations are open.
 enum class Name {
 #define BLOCKING(name, fortran) name,
+#define BLOCKING_C(name)
 #define CONSTRUCTOR(name, fortran) name,
 #define DESTRUCTOR(name, fortran) name,
 #include "blocking.def"
 #undef DESTRUCTOR
 #undef CONSTRUCTOR
+#undef BLOCKING_C
 #undef BLOCKING
 };
 
@@ -201,11 +203,13 @@ void tell(Finder find, const Teller& teller) {
     }
   };
 #define BLOCKING(name, fortran) forwarded(#fortran, Forwarded<decltype(&PMPI_##name), Name::name>());
+#define BLOCKING_C(name)
 #define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #define DESTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #include "blocking.def"
 #undef DESTRUCTOR
 #undef CONSTRUCTOR
+#undef BLOCKING_C
 #undef BLOCKING
 }
 

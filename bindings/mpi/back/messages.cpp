@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sends, receives and probes while operations of Tutti's are open: their non-blocking forms and the common wait. The
 // plain forms and those with 64-bit counts, where the MPI has them.
-#include <limits>
 #include <type_traits>
 
 #include "blocking.hpp"
@@ -202,11 +201,7 @@ void tell_function(const Teller& teller, const std::string& name) {
 #endif
 }
 
-bool fits(MPI_Count count) { return count >= 0 && count <= std::numeric_limits<int>::max(); }
-
-/// The _c forms of an MPI that has none. A count that the plain ones cannot have becomes one that they refuse.
-int narrow(MPI_Count count) { return fits(count) ? static_cast<int>(count) : -1; }
-
+/// The _c forms of an MPI that has none.
 template <char mode>
 void narrow_send() {
   using Plain = Send<int, mode>;

@@ -17,7 +17,8 @@
 #error "the jumps of the front are written for x86-64"
 #endif
 
-/* One slot and one jump. r11 is free between a call and its function; it says which slot was called first. */
+/* One slot and one jump. r10 and r11 are free between a call and its function; they say which slot was called first,
+ * and where it leads before anything is found. */
 // clang-format off
 #define FUNCTION(symbol)                                                    \
   __asm__(                                                                  \
@@ -34,6 +35,7 @@
       "  jmp *.Lslot_" #symbol "(%rip)\n"                                   \
       ".Lfirst_" #symbol ": endbr64\n"                                      \
       "  leaq .Lslot_" #symbol "(%rip), %r11\n"                             \
+      "  leaq .Lfirst_" #symbol "(%rip), %r10\n"                            \
       "  jmp tutti_mpi_first\n"                                             \
       ".size " #symbol ", . - " #symbol "\n"                                \
       ".popsection\n");
@@ -61,8 +63,8 @@
   IN_C(Name##_init_c)
 #include "functions.def"
 
-/* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then.
- */
+/* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then;
+ * of a function that the MPI lacks, returns the code of an error. */
 __asm__(
     ".pushsection .text\n"
     ".type tutti_mpi_first, @function\n"
@@ -71,12 +73,18 @@ __asm__(
     "  movq %rsp, %rbp\n"
     "  pushq %rdi\n  pushq %rsi\n  pushq %rdx\n  pushq %rcx\n  pushq %r8\n  pushq %r9\n  pushq %rax\n  pushq %r11\n"
     "  movq %r11, %rdi\n"
+    "  movq %r10, %rsi\n"
     "  andq $-16, %rsp\n"
     "  call tutti_mpi_load\n"
+    "  testl %eax, %eax\n"
+    "  jne 1f\n"
     "  leaq -64(%rbp), %rsp\n"
     "  popq %r11\n  popq %rax\n  popq %r9\n  popq %r8\n  popq %rcx\n  popq %rdx\n  popq %rsi\n  popq %rdi\n"
     "  popq %rbp\n"
     "  jmp *(%r11)\n"
+    "1:\n"
+    "  leave\n"
+    "  ret\n"
     ".size tutti_mpi_first, . - tutti_mpi_first\n"
     ".popsection\n");
 
@@ -100,6 +108,7 @@ static const char* const fortran_sonames[] = {"libmpi_usempif08.so.40", "libmpi_
                                               "libmpifort.so.12", "libmpifort_abi.so.1"};
 
 static void* the_mpi;
+static tutti_mpi_absent_function* absent;
 static void* the_fortran[sizeof fortran_sonames / sizeof *fortran_sonames];
 
 /* In the MPI, then in its Fortran libraries. */
@@ -160,7 +169,7 @@ static void load(void) {
   }
   tutti_mpi_fill_function* fill = load_back(back);
   if (fill != NULL)
-    fill(__start_tutti_mpi_slots, count, &find);
+    absent = fill(__start_tutti_mpi_slots, count, &find);
   else
     for (size_t i = 0; i < count; ++i) {
       void* target = find(__start_tutti_mpi_slots[i].name);
@@ -168,12 +177,14 @@ static void load(void) {
     }
 }
 
-/* Called through the assembly above. A slot that still leads here afterwards is a function that this MPI has not. */
-__attribute__((used, visibility("hidden"))) void tutti_mpi_load(struct tutti_mpi_slot* called) {
+/* Called through the assembly above. A slot that still leads to its `first` afterwards is a function that this MPI
+ * lacks. A program that was linked to it would not run without the front; one that looks whether a name is there, as
+ * mpi4py does, finds the front's and calls it. In Fortran no error can be returned. */
+__attribute__((used, visibility("hidden"))) int tutti_mpi_load(struct tutti_mpi_slot* called, void* first) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
-  void* const before = __atomic_load_n(&called->target, __ATOMIC_RELAXED);
   pthread_once(&once, &load);
-  if (__atomic_load_n(&called->target, __ATOMIC_RELAXED) != before) return;
+  if (__atomic_load_n(&called->target, __ATOMIC_RELAXED) != first) return 0;
+  if (absent != NULL && called->name[0] == 'M') return absent(called->name);
   fprintf(stderr, "tutti: the program calls %s, which its MPI does not have\n", called->name);
   abort();
 }

@@ -131,6 +131,18 @@ static void create_group(void) {
   MPI_Comm_free(&made);
 }
 
+#if MPI_VERSION >= 4 || defined(OMPI_MAJOR_VERSION) && OMPI_MAJOR_VERSION >= 5
+#define HAS_SESSIONS
+static void create_from_group(void) {
+  MPI_Comm made;
+  MPI_Group group;
+  MPI_Comm_group(other, &group);
+  MPI_Comm_create_from_group(group, "progress", MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &made);
+  MPI_Group_free(&group);
+  MPI_Comm_free(&made);
+}
+#endif
+
 static void cart_create(void) {
   MPI_Comm made;
   const int sizes[1] = {2}, periods[1] = {1};
@@ -227,6 +239,22 @@ static void file_write(void) {
   MPI_File_close(&file);
 }
 
+#if MPI_VERSION >= 4
+static void win_allocate_large(void) {
+  MPI_Win window;
+  void* base;
+  MPI_Win_allocate_c(4096, 1, MPI_INFO_NULL, other, &base, &window);
+  MPI_Win_free(&window);
+}
+
+static void file_write_large(void) {
+  MPI_File file = open_file();
+  MPI_File_write_at_all_c(file, (MPI_Offset)(rank_of_other() * (int)sizeof words), words, WORDS, MPI_INT,
+                          MPI_STATUS_IGNORE);
+  MPI_File_close(&file);
+}
+#endif
+
 static void file_read(void) {
   MPI_File file = open_file();
   MPI_File_set_size(file, 4096);
@@ -276,5 +304,12 @@ const struct blocked blocked_calls[] = {
     {"File_open", file_open, file_open},
     {"File_write_at_all", file_write, file_write},
     {"File_read_at_all", file_read, file_read},
+#ifdef HAS_SESSIONS
+    {"Comm_create_from_group", create_from_group, create_from_group},
+#endif
+#if MPI_VERSION >= 4
+    {"Win_allocate_c", win_allocate_large, win_allocate_large},
+    {"File_write_at_all_c", file_write_large, file_write_large},
+#endif
 };
 const int blocked_count = sizeof blocked_calls / sizeof *blocked_calls;
