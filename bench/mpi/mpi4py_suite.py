@@ -23,7 +23,7 @@ INTO_FILES = ("sh", "-c", 'exec "$@" >"$0.$$" 2>&1')
 # MPICH spins for long, and there may be more ranks than cores.
 YIELDING = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "0"}
 # MPICH's wheel ends the whole job in these, bare too, and with it the tests that would come behind them.
-LEFT_OUT = {"mpich": ("test_spawn",)}
+LEFT_OUT = {"mpich": ("test_spawn", "test_util_pool")}
 
 
 def bad_tests(mpi, tests, ranks, policy, chosen):

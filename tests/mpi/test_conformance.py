@@ -68,12 +68,14 @@ def test_what_the_mpi_lacks(name, tmp_path):
     """Programs that look whether a function is there, as mpi4py does, find the drop-in's name for it."""
     mpi = mpis.get(name)
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / "absent.c"])
-    for what in ("return", "large"):
+    for what in ("large", *(["return"] if name == "debian-openmpi" else [])):
         out = mpi_jobs.run(mpi, 2, [program, what], policy="always", timeout=30, cwd=tmp_path).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
+    if name != "debian-openmpi":  # the only one without sessions
+        return
     done = mpi_jobs.run(mpi, 2, [program], policy="always", timeout=30)
     assert done.status not in (0, None)
-    assert "the program calls MPI_Buffer_flush, which its MPI does not have" in done.err
+    assert "the program calls MPI_Intercomm_create_from_groups, which its MPI does not have" in done.err
     assert "wrong" not in done.out
 
 

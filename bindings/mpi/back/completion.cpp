@@ -31,10 +31,14 @@ void clear(MPI_Status* status) {
   status->MPI_SOURCE = MPI_ANY_SOURCE;
   status->MPI_TAG = MPI_ANY_TAG;
 }
+/// The same where no call of the MPI's writes the error either.
+void clear_all_of(MPI_Status* status) {
+  if (status == MPI_STATUS_IGNORE) return;
+  clear(status);
+  status->MPI_ERROR = MPI_SUCCESS;
+}
 void clear_in_list(MPI_Status* statuses, std::size_t index) {
-  if (statuses == MPI_STATUSES_IGNORE) return;
-  clear(&statuses[index]);
-  statuses[index].MPI_ERROR = MPI_SUCCESS;
+  if (statuses != MPI_STATUSES_IGNORE) clear_all_of(&statuses[index]);
 }
 
 /// The states of a list of requests, of which most are the MPI's own.
@@ -118,7 +122,7 @@ struct Look {
   bool active = false;
   MPI_Status status;
   explicit Look(MPI_Request request) {
-    clear(&status);
+    clear_all_of(&status);
     if (request == MPI_REQUEST_NULL) return;
     asked_for_status = false;
     code = real.Request_get_status(request, &complete, &status);
@@ -150,7 +154,7 @@ int look_at_all(std::span<const MPI_Request> requests, int* flag, MPI_Status* st
 int look_at_any(std::span<const MPI_Request> requests, int* index, int* flag, MPI_Status* status) {
   *flag = 1;
   *index = MPI_UNDEFINED;
-  clear(status);
+  clear_all_of(status);
   for (std::size_t i = 0; i < requests.size(); ++i) {
     const Look look(requests[i]);
     if (look.complete == 0) *flag = 0;

@@ -91,8 +91,11 @@ static void expect_inactive(const MPI_Request* requests, int count) {
   expect(flag, "what is inactive is not complete");
   for (int i = 0; i < count; ++i) expect(is_empty(&statuses[i]), "an inactive one's status is not empty");
   flag = 0;
-  look_at_any(count, requests, &index, &flag, MPI_STATUS_IGNORE);
+  statuses[0].MPI_ERROR = MPI_ERR_TAG;
+  look_at_any(count, requests, &index, &flag, &statuses[0]);
   expect(flag && index == MPI_UNDEFINED, "any of nothing active");
+  expect(is_empty(&statuses[0]) && statuses[0].MPI_ERROR == MPI_SUCCESS, "the status of none is not empty");
+  look_at_any(count, requests, &index, &flag, MPI_STATUS_IGNORE);
   look_at_some(count, requests, &done, indices, MPI_STATUSES_IGNORE);
   expect(done == MPI_UNDEFINED, "some of nothing active");
 }
