@@ -20,8 +20,6 @@ ENDED = re.compile(r"^Ran \d+ tests", re.MULTILINE)
 
 # Each rank writes into a file of its own: lines of several ranks in one would be torn.
 INTO_FILES = ("sh", "-c", 'exec "$@" >"$0.$$" 2>&1')
-# MPICH spins for long, and there may be more ranks than cores.
-YIELDING = {"MPIR_CVAR_POLLS_BEFORE_YIELD": "0"}
 # MPICH's wheel ends the whole job in these, bare too, and with it the tests that would come behind them.
 LEFT_OUT = {"mpich": ("test_spawn", "test_util_pool")}
 
@@ -33,7 +31,7 @@ def bad_tests(mpi, tests, ranks, policy, chosen):
     folder.mkdir(parents=True)
     options = [word for module in LEFT_OUT.get(mpi.name, ()) for word in ("-e", module)]
     command = [*INTO_FILES, folder / "rank", mpi4.python(mpi), tests / "main.py", "-v", *options, *chosen.options]
-    how = {"hosts": chosen.hosts if policy != "bare" else 1, "timeout": chosen.limit, "environment": YIELDING}
+    how = {"hosts": chosen.hosts if policy != "bare" else 1, "timeout": chosen.limit}
     mpi_jobs.run(mpi, ranks, command, policy=policy, cwd=tests.parent, **how)
     texts = [file.read_text(errors="replace") for file in sorted(folder.iterdir())]
     ended = [ENDED.search(text) is not None for text in texts]
