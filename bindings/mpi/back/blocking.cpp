@@ -30,15 +30,9 @@ struct LargeOf<int (*)(Arguments...)> {
 
 /// The MPI's own.
 struct Own {
-#define BLOCKING(name, fortran) decltype(&PMPI_##name) name = nullptr;
+#define BLOCKING(name) decltype(&PMPI_##name) name = nullptr;
 #define BLOCKING_C(name) LARGE(name) name##_c = nullptr;
-#define CONSTRUCTOR(name, fortran) BLOCKING(name, fortran)
-#define DESTRUCTOR(name, fortran) BLOCKING(name, fortran)
 #include "blocking.def"
-#undef DESTRUCTOR
-#undef CONSTRUCTOR
-#undef BLOCKING_C
-#undef BLOCKING
 };
 Own own;
 
@@ -111,36 +105,26 @@ struct Narrowed<large, plain> {
 }  // namespace
 
 void find(Finder find) {
-#define BLOCKING(function, fortran)                                                \
+#define BLOCKING(function)                                                         \
   own.function = reinterpret_cast<decltype(own.function)>(find("MPI_" #function)); \
   Guarded<& Own::function>::name = host::Inside::name_of("MPI_" #function);
-#define BLOCKING_C(function) BLOCKING(function##_c, )
-#define CONSTRUCTOR(function, fortran) BLOCKING(function, fortran)
-#define DESTRUCTOR(function, fortran) BLOCKING(function, fortran)
+#define BLOCKING_C(function) BLOCKING(function##_c)
 #include "blocking.def"
-#undef DESTRUCTOR
-#undef CONSTRUCTOR
-#undef BLOCKING_C
-#undef BLOCKING
 }
 
 void tell(const Teller& teller) {
-#define BLOCKING(name, fortran) \
-  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::call), nullptr);
-#define BLOCKING_C(name)                                                                  \
-  if (own.name##_c != nullptr)                                                            \
-    teller(#name "_c", reinterpret_cast<void*>(&Guarded<&Own::name##_c>::call), nullptr); \
-  else if (own.name != nullptr)                                                           \
-    teller(#name "_c", reinterpret_cast<void*>(&Narrowed<&Own::name##_c, &Own::name>::call), nullptr);
-#define CONSTRUCTOR(name, fortran) \
-  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct), nullptr);
-#define DESTRUCTOR(name, fortran) \
-  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::destroy), nullptr);
+#define BLOCKING(name) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::call));
+#define BLOCKING_C(name)                                                         \
+  if (own.name##_c != nullptr)                                                   \
+    teller(#name "_c", reinterpret_cast<void*>(&Guarded<&Own::name##_c>::call)); \
+  else if (own.name != nullptr)                                                  \
+    teller(#name "_c", reinterpret_cast<void*>(&Narrowed<&Own::name##_c, &Own::name>::call));
+#define CONSTRUCTOR(name) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct));
+#define DESTRUCTOR(name) \
+  if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::destroy));
 #include "blocking.def"
-#undef DESTRUCTOR
-#undef CONSTRUCTOR
-#undef BLOCKING_C
-#undef BLOCKING
 }
 
 int finish(MPI_Request& request, MPI_Status* status) {

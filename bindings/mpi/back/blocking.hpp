@@ -11,8 +11,8 @@
 
 namespace tutti::mpi::blocking {
 
-/// Tells of every function that is replaced: its name without MPI_, the replacement, and the same for Fortran or null.
-using Teller = std::function<void(const std::string& name, void* function, void* fortran)>;
+/// Tells of every function that is replaced: its name without MPI_, and the replacement.
+using Teller = std::function<void(const std::string& name, void* function)>;
 
 /// Finds the MPI's own. Those that it lacks are not replaced.
 void find(Finder find);

@@ -9,9 +9,6 @@
 #include "collectives.hpp"
 #include "completion.hpp"
 #include "forms.hpp"
-#include "fortran.hpp"
-#include "fortran_arguments.hpp"
-#include "fortran_values.hpp"
 #include "inside.hpp"
 #include "life.hpp"
 #include "narrow.hpp"
@@ -29,7 +26,7 @@ void* address(Function* function) {
 
 class Table {
  public:
-  Table(Finder find, bool fortran) : find_(find), fortran_(fortran) {}
+  explicit Table(Finder find) : find_(find) {}
 
   /// All forms of a collective. SmallD: displacements of its plain forms.
   template <class C, class SmallD = int>
@@ -44,9 +41,9 @@ class Table {
     if (Large::real_blocking == nullptr) Large::real_blocking = &Emulated::blocking;
     if (Large::real_starting == nullptr) Large::real_starting = &Emulated::starting;
     if (Large::real_preparing == nullptr) Large::real_preparing = &Emulated::preparing;
-    put<&Plain::blocking, C::along_edges>(name);
-    put<&Plain::starting, C::along_edges>(starting);
-    if (Plain::real_preparing != nullptr) put<&Plain::preparing, C::along_edges>(name + "_init");
+    put(name, address(&Plain::blocking));
+    put(starting, address(&Plain::starting));
+    if (Plain::real_preparing != nullptr) put(name + "_init", address(&Plain::preparing));
     put(name + "_c", address(&Large::blocking));
     put(starting + "_c", address(&Large::starting));
     put(name + "_init_c", address(&Large::preparing));
@@ -58,30 +55,6 @@ class Table {
   void put_noted(const std::string& name) {
     Noted<function>::name = host::Inside::name_of("MPI_" + name);
     put(name, address(&Noted<function>::call));
-  }
-
-  /// By Fortran's name, without prefix and ending. The other two are those of mpi_f08, and what Open MPI's mpi_f08
-  /// calls.
-  void put_fortran(const std::string& name, void* function) {
-    functions_[fortran::prefix + name + fortran::ending] = function;
-    functions_["mpi_" + name + "_f08_"] = functions_["ompi_" + name + "_f"] = function;
-  }
-
-  /// In C and, where it has to be replaced itself, in Fortran.
-  void put(const std::string& name, void* function, void* fortran) {
-    put(name, function);
-    if (!fortran_ || fortran == nullptr) return;
-    std::string lower = name;
-    for (char& letter : lower) letter = static_cast<char>(std::tolower(letter));
-    put_fortran(lower, fortran);
-  }
-  template <auto function, bool along_edges = false>
-  void put(const std::string& name) {
-#ifdef OPEN_MPI
-    put(name, address(function), address(&fortran::Called<function, along_edges>::call));
-#else
-    put(name, address(function));
-#endif
   }
 
   /// Where a call of this name goes: to us, else to the MPI itself; null where neither knows it.
@@ -101,7 +74,6 @@ class Table {
   }
 
   Finder find_;
-  const bool fortran_;  ///< Fortran's functions have to be replaced as well.
   std::unordered_map<std::string, void*> functions_;
 };
 
@@ -134,8 +106,8 @@ void add_collectives(Table& table) {
 void add_others(Table& table) {
   table.put("Init", address(&life::init));
   table.put("Init_thread", address(&life::init_thread));
-  table.put<&life::op_free>("Op_free");
-  table.put<&life::type_free>("Type_free");
+  table.put("Op_free", address(&life::op_free));
+  table.put("Type_free", address(&life::type_free));
   table.put_noted<&Timed<&completion::wait>::call>("Wait");
   table.put_noted<&Timed<&completion::waitall>::call>("Waitall");
   table.put_noted<&Timed<&completion::waitany>::call>("Waitany");
@@ -170,21 +142,16 @@ extern "C" __attribute__((visibility("default"))) tutti_mpi_absent_function* tut
     struct tutti_mpi_slot* slots, size_t count, void* (*find)(const char*)) {
   using namespace tutti::mpi;
   const std::string missing = find_real(find);
-  const bool fortran = fortran::find(find);
   is_revoked = reinterpret_cast<decltype(is_revoked)>(find("MPIX_Comm_is_revoked"));
-  Table table(find, fortran);
+  Table table(find);
   if (missing.empty()) {
     add_collectives(table);
     add_others(table);
     blocking::find(find);
     blocking::find_messages(find);
-    const auto put = [&](const std::string& name, void* function, void* fortran) {
-      table.put(name, function, fortran);
-    };
+    const auto put = [&](const std::string& name, void* function) { table.put(name, function); };
     blocking::tell(put);
     blocking::tell_messages(put);
-    if (fortran)
-      fortran::tell(find, [&](const std::string& name, void* function) { table.put_fortran(name, function); });
   } else {
     tutti::base::log("all calls are passed on: this MPI has no " + missing);
   }

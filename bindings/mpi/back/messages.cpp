@@ -4,7 +4,6 @@
 #include <type_traits>
 
 #include "blocking.hpp"
-#include "fortran_arguments.hpp"
 #include "helper.hpp"
 #include "host.hpp"
 #include "inside.hpp"
@@ -150,6 +149,13 @@ int improbe(int from, int tag, MPI_Comm comm, int* flag, MPI_Message* message, M
   return real.Improbe(from, tag, comm, flag, message, status);
 }
 
+decltype(&PMPI_Parrived) own_parrived = nullptr;
+
+int parrived(MPI_Request request, int partition, int* flag) noexcept {
+  if (!idle()) progress();
+  return own_parrived(request, partition, flag);
+}
+
 decltype(&PMPI_Win_test) own_win_test = nullptr;
 
 /// What was sent before one of Tutti's collectives may still stand in the MPI's queues behind it: the MPI's own
@@ -190,15 +196,6 @@ void find_with(Finder find, const char* suffix) {
   find_pair<ExchangeInPlace<N>>(find, "Sendrecv_replace", "Isendrecv_replace", suffix);
   look_up(find, std::string("Sendrecv") + suffix, Exchange<N>::own);
   Exchange<N>::name = host::Inside::name_of(std::string("MPI_Sendrecv") + suffix);
-}
-
-template <auto function>
-void tell_function(const Teller& teller, const std::string& name) {
-#ifdef OPEN_MPI
-  teller(name, reinterpret_cast<void*>(function), reinterpret_cast<void*>(&fortran::Called<function>::call));
-#else
-  teller(name, reinterpret_cast<void*>(function), nullptr);
-#endif
 }
 
 /// The _c forms of an MPI that has none.
@@ -248,7 +245,7 @@ void narrow_messages() {
 
 template <class Call>
 void tell_one(const Teller& teller, const std::string& name) {
-  if (Call::own != nullptr) tell_function<&Call::call>(teller, name);
+  if (Call::own != nullptr) teller(name, reinterpret_cast<void*>(&Call::call));
 }
 
 template <class N>
@@ -271,17 +268,19 @@ void find_messages(Finder find) {
   if (Send<MPI_Count, 's'>::own == nullptr) narrow_messages();
   own_probe = reinterpret_cast<decltype(own_probe)>(find("MPI_Probe"));
   own_mprobe = reinterpret_cast<decltype(own_mprobe)>(find("MPI_Mprobe"));
+  own_parrived = reinterpret_cast<decltype(own_parrived)>(find("MPI_Parrived"));
   own_win_test = reinterpret_cast<decltype(own_win_test)>(find("MPI_Win_test"));
 }
 
 void tell_messages(const Teller& teller) {
   tell_with<int>(teller, "");
   tell_with<MPI_Count>(teller, "_c");
-  tell_function<&probe>(teller, "Probe");
-  tell_function<&mprobe>(teller, "Mprobe");
-  tell_function<&iprobe>(teller, "Iprobe");
-  tell_function<&improbe>(teller, "Improbe");
-  tell_function<&win_test>(teller, "Win_test");
+  teller("Probe", reinterpret_cast<void*>(&probe));
+  teller("Mprobe", reinterpret_cast<void*>(&mprobe));
+  teller("Iprobe", reinterpret_cast<void*>(&iprobe));
+  teller("Improbe", reinterpret_cast<void*>(&improbe));
+  if (own_parrived != nullptr) teller("Parrived", reinterpret_cast<void*>(&parrived));
+  teller("Win_test", reinterpret_cast<void*>(&win_test));
 }
 
 }  // namespace tutti::mpi::blocking

@@ -17,8 +17,9 @@
 #error "the jumps of the front are written for x86-64"
 #endif
 
-/* One slot and one jump. r10 and r11 are free between a call and its function; they say which slot was called first,
- * and where it leads before anything is found. */
+/* One slot and one jump, by a function's name and by its profiling name: a tool that stands first goes on by that, and
+ * so do Fortran's functions; they would pass the back end by. r10 and r11 are free between a call and its function;
+ * they say which slot was called first, and where it leads before anything is found. */
 // clang-format off
 #define FUNCTION(symbol)                                                    \
   __asm__(                                                                  \
@@ -41,26 +42,14 @@
       ".popsection\n");
 // clang-format on
 
-/* The same with its profiling name: a tool that stands first goes on by that, and would pass the back end by. */
-#define PROFILED(p, symbol) \
-  FUNCTION(symbol)          \
-  __asm__(".globl " #p #symbol "\n.set " #p #symbol ", " #symbol "\n");
-#define IN_C(Name) PROFILED(P, MPI_##Name)
-/* Fortran's names: of mpif.h and `use mpi`; of mpi_f08; what Open MPI's mpi_f08 calls. */
-#define IN_FORTRAN(name)         \
-  PROFILED(p, mpi_##name##_)     \
-  PROFILED(p, mpi_##name##_f08_) \
-  FUNCTION(ompi_##name##_f)
-#define CALL(Name, name) \
-  IN_C(Name)             \
-  IN_FORTRAN(name)
-#define COLLECTIVE(Name, name)   \
-  CALL(Name, name)               \
-  CALL(I##name, i##name)         \
-  CALL(Name##_init, name##_init) \
-  IN_C(Name##_c)                 \
-  IN_C(I##name##_c)              \
-  IN_C(Name##_init_c)
+#define CALL(Name) FUNCTION(MPI_##Name)
+#define COLLECTIVE(Name, name) \
+  CALL(Name)                   \
+  CALL(I##name)                \
+  CALL(Name##_init)            \
+  CALL(Name##_c)               \
+  CALL(I##name##_c)            \
+  CALL(Name##_init_c)
 #include "functions.def"
 
 /* Keeps the arguments, which may stand in these registers, loads the back end, and goes where the slot leads by then;
@@ -103,32 +92,14 @@ static const struct {
 #undef TUTTI_MPI_ABI
 };
 
-/* Where Fortran's functions are, for each of them. */
-static const char* const fortran_sonames[] = {"libmpi_usempif08.so.40", "libmpi_mpifh.so.40", "libmpichfort.so.12",
-                                              "libmpifort.so.12", "libmpifort_abi.so.1"};
-
 static void* the_mpi;
 static tutti_mpi_absent_function* absent;
-static void* the_fortran[sizeof fortran_sonames / sizeof *fortran_sonames];
 
-/* In the MPI, then in its Fortran libraries. */
-static void* look(const char* start, const char* rest) {
-  char name[128];
-  snprintf(name, sizeof name, "%s%s", start, rest);
-  void* found = the_mpi == NULL ? NULL : dlsym(the_mpi, name);
-  for (size_t i = 0; found == NULL && i < sizeof the_fortran / sizeof *the_fortran; ++i)
-    if (the_fortran[i] != NULL) found = dlsym(the_fortran[i], name);
-  return found;
-}
-
-/* The MPI's own function, by its profiling name: PMPI_Barrier, pmpi_barrier_; pmpir_wait_f08_ in MPICH. (Open MPI's
- * ompi_barrier_f has none.) A leading "=" asks for anything else, by just that name. */
+/* The MPI's own function, by its profiling name. */
 static void* find(const char* name) {
-  if (name[0] == '=') return dlsym(RTLD_DEFAULT, name + 1);
-  if (name[0] == 'o') return look("", name);
-  if (name[0] == 'M') return look("P", name);
-  void* found = look("p", name);
-  return found != NULL ? found : look("pmpir", name + strlen("mpi"));
+  char profiling[128];
+  snprintf(profiling, sizeof profiling, "P%s", name);
+  return the_mpi == NULL ? NULL : dlsym(the_mpi, profiling);
 }
 
 static void say(const char* what, const char* which) {
@@ -161,8 +132,6 @@ static void load(void) {
     the_mpi = dlopen(abis[i].soname, RTLD_LAZY | RTLD_NOLOAD);
     back = abis[i].back;
   }
-  for (size_t i = 0; i < sizeof the_fortran / sizeof *the_fortran; ++i)
-    the_fortran[i] = dlopen(fortran_sonames[i], RTLD_LAZY | RTLD_NOLOAD);
   if (the_mpi == NULL) {
     say("the program has loaded no MPI of a known ABI", NULL);
     return;
@@ -179,12 +148,12 @@ static void load(void) {
 
 /* Called through the assembly above. A slot that still leads to its `first` afterwards is a function that this MPI
  * lacks. A program that was linked to it would not run without the front; one that looks whether a name is there, as
- * mpi4py does, finds the front's and calls it. In Fortran no error can be returned. */
+ * mpi4py does, finds the front's and calls it. */
 __attribute__((used, visibility("hidden"))) int tutti_mpi_load(struct tutti_mpi_slot* called, void* first) {
   static pthread_once_t once = PTHREAD_ONCE_INIT;
   pthread_once(&once, &load);
   if (__atomic_load_n(&called->target, __ATOMIC_RELAXED) != first) return 0;
-  if (absent != NULL && called->name[0] == 'M') return absent(called->name);
+  if (absent != NULL) return absent(called->name);
   fprintf(stderr, "tutti: the program calls %s, which its MPI does not have\n", called->name);
   abort();
 }
