@@ -2,6 +2,7 @@
 """Programs in C, Fortran and Python print the same, byte by byte, with the drop-in as without."""
 
 import re
+import sys
 
 import mpi4
 import mpi_jobs
@@ -13,7 +14,7 @@ PROGRAMS = mpi_jobs.HERE / "conformance"
 
 def printed(mpi, command, ranks, folder, **how):
     """What each rank has written into its file."""
-    folder.mkdir()
+    folder.mkdir(parents=True)
     mpi_jobs.run(mpi, ranks, command, cwd=folder, timeout=40, **how).checked()
     files = sorted(folder.iterdir())
     assert len(files) == ranks
@@ -41,7 +42,7 @@ def test_what_programs_rely_on(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks"])
+@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks", "loops"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_programs_that_know_what_is_right(name, program):
     mpi = mpis.get(name)
@@ -49,6 +50,16 @@ def test_programs_that_know_what_is_right(name, program):
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
         out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]
+
+
+@pytest.mark.parametrize("name", ["mpich", "mpich-abi"])
+def test_nothing_has_no_type(name):
+    """Open MPI refuses that, and MPICH 4.0 ends in MPI_Bcast."""
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / "nothing.c"])
+    for policy in ("bare", "auto", "always"):
+        out = mpi_jobs.run(mpi, 3, [program], policy=policy, timeout=30).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
 
 
 def test_two_worlds():
@@ -131,9 +142,18 @@ def test_fortran(name, program, tmp_path):
 
 
 @pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
-def test_lengths_in_fortran(name):
-    """Open MPI's own Fortran takes as many neighbours as there are ranks."""
+def test_fortran_that_is_loaded_late(name, tmp_path):
+    """As a module of Python's: the MPI and the names of Fortran's constants are for its loader alone."""
     mpi = mpis.get(name)
+    module = mpi_jobs.compile_program(mpi, [PROGRAMS / "module.f90"], "-fPIC", shared=True)
+    same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / "loader.c"]), module], tmp_path / "loader")
+    first = f"import ctypes; ctypes.CDLL({str(module)!r}).solve()"  # and knows of no MPI before
+    same(mpi, [sys.executable, "-c", first], tmp_path / "python")
+
+
+def test_lengths_in_fortran():
+    """Open MPI's own Fortran takes as many neighbours as there are ranks, which is wrong."""
+    mpi = mpis.get("debian-mpich")
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / "lengths.f90"])
     for ranks in (1, 2, 3):
         out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=20).checked()

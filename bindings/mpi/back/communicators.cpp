@@ -47,8 +47,8 @@ int forget(MPI_Comm comm, int, void*, void*) {
 
 int look_for_gpu(dl_phdr_info* info, std::size_t, void* found) {
   const char* name = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-  if (std::strstr(name, "/libcuda.so") != nullptr || std::strstr(name, "/libamdhip64.so") != nullptr)
-    *static_cast<bool*>(found) = true;
+  for (const char* runtime : {"/libcuda.so", "/libamdhip64.so", "/libze_loader.so"})
+    if (std::strstr(name, runtime) != nullptr) *static_cast<bool*>(found) = true;
   return 0;
 }
 

@@ -79,6 +79,7 @@ template <class Request, class Ask, class Take>
 int some(std::span<Request> all, int* done, int* indices, MPI_Status* statuses, Ask ask, Take take) {
   progress();
   const States states(all);
+  *done = 0;  // an MPI that fails may leave it as it was
   int code = ask();
   int found = *done == MPI_UNDEFINED ? 0 : *done;
   for (std::size_t i = 0; i < all.size(); ++i) {

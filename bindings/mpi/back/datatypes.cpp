@@ -104,9 +104,22 @@ std::optional<Recipe> recipe_of(MPI_Datatype type, const Envelope& envelope) {
   return made;
 }
 
+/// Those of Fortran's with a given precision are predefined, too, though they have a combiner of their own.
+bool may_be_freed(MPI_Datatype type) {
+  switch (envelope_of(type).combiner) {
+    case MPI_COMBINER_NAMED:
+    case MPI_COMBINER_F90_REAL:
+    case MPI_COMBINER_F90_COMPLEX:
+    case MPI_COMBINER_F90_INTEGER:
+      return false;
+    default:
+      return true;
+  }
+}
+
 void free_parts(Recipe& recipe) {
   for (MPI_Datatype& part : recipe.types)
-    if (!is_predefined(part)) real.Type_free(&part);
+    if (may_be_freed(part)) real.Type_free(&part);
 }
 
 Layout flatten(MPI_Datatype type);

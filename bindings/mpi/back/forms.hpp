@@ -99,7 +99,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
     Described(const Communicator* with, bool by_tutti, Arguments... arguments) {
       if (!by_tutti || revoked(*with)) return;
-      translation.emplace(with->place, carrier());
+      translation.emplace(with->place, C::kind, carrier());
       if (C::template describe<N, D>(*translation, arguments...)) call = &translation->call;
     }
     const Call& at(const void* site) {

@@ -112,6 +112,11 @@ void progress() {
   std::vector<Held> ended;  // destroyed behind the lock
   const std::unique_lock lock(all.lock, std::try_to_lock);
   if (!lock) return;
+  // Persistent collectives are asked for their state by their own requests alone, and have to move on without.
+  if (!resting() && Host::get() != nullptr) {
+    Rank awaited = -1;
+    for (engine::Engine* engine : Host::get()->engines()) engine->progress(awaited);
+  }
   for (auto open = all.open.begin(); open != all.open.end();) {
     if (!test((*open)->operation, (*open)->code)) {
       ++open;
@@ -155,12 +160,14 @@ State state_of(MPI_Request request) {
 
 int collect(MPI_Request request) {
   Requests& all = table();
-  const std::lock_guard lock(all.lock);
+  std::unique_lock lock(all.lock);
   Persistent& one = all.persistent.at(number_of(request));
   one.active = false;
+  const int code = one.code;
+  lock.unlock();  // the program's handler may ask for requests
   // The MPI knows of no failure, and a communicator may be gone by now (MPI 4.1, 9.3).
-  if (one.code != MPI_SUCCESS) real.Comm_call_errhandler(MPI_COMM_SELF, one.code);
-  return one.code;
+  if (code != MPI_SUCCESS) real.Comm_call_errhandler(MPI_COMM_SELF, code);
+  return code;
 }
 
 std::shared_ptr<job::Member> apart(job::Member& from) {
@@ -192,6 +199,7 @@ bool start_persistent(MPI_Request request, int& code) {
     running_operations.fetch_add(1, std::memory_order_relaxed);
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
+    lock.unlock();
     code = fail(MPI_COMM_SELF, error);
   }
   return true;

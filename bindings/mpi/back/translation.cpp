@@ -42,16 +42,30 @@ bool Translation::at(int root) {
   return true;
 }
 
+MPI_Datatype Translation::type_of(Count count, MPI_Datatype type) const {
+  if (!nothing_has_no_type || count != 0 || type != MPI_DATATYPE_NULL) return type;
+  switch (kind_) {
+    case Kind::bcast:
+    case Kind::alltoallw:
+    case Kind::neighbor_allgather:
+    case Kind::neighbor_alltoall:
+    case Kind::neighbor_alltoallw:
+      return MPI_BYTE;
+    default:
+      return type;
+  }
+}
+
 bool Translation::input(const void* buffer, Count count, MPI_Datatype type, Count& bytes) {
   const auto* begin = static_cast<const std::byte*>(buffer);
-  if (!lay(count, type, begin, input_, call.input_layout, bytes)) return false;
+  if (!lay(count, type_of(count, type), begin, input_, call.input_layout, bytes)) return false;
   call.input = begin;
   return true;
 }
 
 bool Translation::output(void* buffer, Count count, MPI_Datatype type, Count& bytes) {
   const auto* begin = static_cast<const std::byte*>(buffer);
-  if (!lay(count, type, begin, output_, call.output_layout, bytes)) return false;
+  if (!lay(count, type_of(count, type), begin, output_, call.output_layout, bytes)) return false;
   call.output = const_cast<std::byte*>(begin);
   return true;
 }
@@ -120,7 +134,7 @@ bool Translation::place_output_blocks(void* buffer, MPI_Datatype type) {
 
 bool Translation::part(const void* buffer, Count count, Count displacement, MPI_Datatype type,
                        std::vector<Part>& parts) {
-  const Datatype* what = count < 0 ? nullptr : datatype(type);
+  const Datatype* what = count < 0 ? nullptr : datatype(type_of(count, type));
   if (what == nullptr) return false;
   if (count > 0 && what->size > 0 && is_nowhere(buffer, displacement + what->begin)) return false;
   parts.push_back({displacement, what->layout.repeat(count)});

@@ -16,11 +16,12 @@
 
 namespace tutti::mpi {
 
-/// MPICH and its like refuse the same address for what is sent and what is received.
+/// MPICH and its like refuse the same address for what is sent and what is received, and take no datatype for what is
+/// nothing.
 #ifdef OPEN_MPI
-constexpr bool aliases_are_refused = false;
+constexpr bool aliases_are_refused = false, nothing_has_no_type = false;
 #else
-constexpr bool aliases_are_refused = true;
+constexpr bool aliases_are_refused = true, nothing_has_no_type = true;
 #endif
 
 /// What of a communicator a translation needs.
@@ -35,7 +36,8 @@ struct Place {
 /// it shall say so itself.
 class Translation {
  public:
-  Translation(const Place& place, Kind kind) : place_(place) { call.kind = kind; }
+  /// `kind`: what the program calls; `carrier`: what it is for Tutti.
+  Translation(const Place& place, Kind kind, Kind carrier) : place_(place), kind_(kind) { call.kind = carrier; }
   Translation(const Translation&) = delete;
   Translation& operator=(const Translation&) = delete;
 
@@ -60,11 +62,11 @@ class Translation {
   /// The same with blocks of `count` elements, side by side.
   bool input_equal_blocks(const void* buffer, int blocks, Count count, MPI_Datatype type) {
     repeat(count, blocks);
-    return place_input_blocks(buffer, type);
+    return place_input_blocks(buffer, type_of(count, type));
   }
   bool output_equal_blocks(void* buffer, int blocks, Count count, MPI_Datatype type) {
     repeat(count, blocks);
-    return place_output_blocks(buffer, type);
+    return place_output_blocks(buffer, type_of(count, type));
   }
   /// Of the v-forms: the one block that this rank sends, or receives.
   bool input_block(const void* buffer, Count count, MPI_Datatype type);
@@ -88,6 +90,9 @@ class Translation {
   }
 
  private:
+  /// Of `count` elements: the type, or any if this MPI takes none. A rank that passed such a call on would wait there
+  /// for those whose counts are not zero.
+  MPI_Datatype type_of(Count count, MPI_Datatype type) const;
   template <class N>
   bool widen(const N* counts, int blocks) {
     if (blocks > 0 && counts == nullptr) return false;
@@ -130,6 +135,7 @@ class Translation {
   bool operands_are_there(const void* in, const void* out, Count count) const;
 
   Place place_;
+  Kind kind_;
   std::optional<Layout> input_, output_;  ///< There when needed: an empty Layout costs atomic operations.
   std::vector<Count> counts_, displacements_;
   Blocks send_, receive_;
