@@ -42,11 +42,11 @@ def test_what_programs_rely_on(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks", "loops"])
+@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks", "loops", "joined"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_programs_that_know_what_is_right(name, program):
     mpi = mpis.get(name)
-    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"], "-pthread")
     for ranks in (2, 3, 4):  # alone, Open MPI's own I-collectives never end
         out = mpi_jobs.run(mpi, ranks, [program], policy="always", timeout=30).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(ranks)]

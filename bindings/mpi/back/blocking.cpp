@@ -4,10 +4,11 @@
 #include <tuple>
 #include <type_traits>
 
+#include "blocked.hpp"
 #include "communicators.hpp"
-#include "helper.hpp"
 #include "inside.hpp"
 #include "requests.hpp"
+#include "small_counts.hpp"
 
 namespace tutti::mpi::blocking {
 namespace {
@@ -44,8 +45,8 @@ struct Guarded<member> {
   inline static FunctionName name{};
   static int call(Arguments... arguments) noexcept {
     const Inside inside(name, __builtin_return_address(0));
-    if (resting()) return (own.*member)(arguments...);
-    return with_helper([&] { return (own.*member)(arguments...); });
+    const auto itself = [&] { return (own.*member)(arguments...); };
+    return resting() ? blocked(itself) : with_helper(itself);
   }
   static int construct(Arguments... arguments) noexcept {
     const int code = call(arguments...);
@@ -60,46 +61,6 @@ struct Guarded<member> {
     if (code == MPI_SUCCESS) leaving.is_gone();
     return code;
   }
-};
-
-/// An argument of a form with 64-bit counts as the plain one takes it.
-template <class Small, class Wide>
-class Argument {
- public:
-  explicit Argument(Wide wide) : wide_(wide) {}
-  Small small() {
-    if constexpr (std::is_same_v<Small, Wide>)
-      return wide_;
-    else
-      return narrow(wide_);
-  }
-
- private:
-  Wide wide_;
-};
-/// A count that the function writes.
-template <>
-class Argument<int*, MPI_Count*> {
- public:
-  explicit Argument(MPI_Count* wide) : wide_(wide) {}
-  Argument(const Argument&) = delete;
-  Argument& operator=(const Argument&) = delete;
-  ~Argument() {
-    if (wide_ != nullptr) *wide_ = small_;
-  }
-  int* small() { return wide_ == nullptr ? nullptr : &small_; }
-
- private:
-  MPI_Count* wide_;
-  int small_ = 0;
-};
-
-/// A form with 64-bit counts over the plain one, where the MPI has no other.
-template <auto large, auto plain>
-struct Narrowed;
-template <class... Wide, int (*Own::*large)(Wide...), class... Small, int (*Own::*plain)(Small...)>
-struct Narrowed<large, plain> {
-  static int call(Wide... wide) noexcept { return Guarded<plain>::call(Argument<Small, Wide>(wide).small()...); }
 };
 
 }  // namespace
@@ -119,7 +80,7 @@ void tell(const Teller& teller) {
   if (own.name##_c != nullptr)                                                   \
     teller(#name "_c", reinterpret_cast<void*>(&Guarded<&Own::name##_c>::call)); \
   else if (own.name != nullptr)                                                  \
-    teller(#name "_c", reinterpret_cast<void*>(&Narrowed<&Own::name##_c, &Own::name>::call));
+    teller(#name "_c", reinterpret_cast<void*>(&OverSmall<LARGE(name), &Guarded<&Own::name>::call>::call));
 #define CONSTRUCTOR(name) \
   if (own.name != nullptr) teller(#name, reinterpret_cast<void*>(&Guarded<&Own::name>::construct));
 #define DESTRUCTOR(name) \

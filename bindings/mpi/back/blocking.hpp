@@ -3,7 +3,6 @@
 #pragma once
 
 #include <functional>
-#include <limits>
 #include <string>
 
 #include "abi.hpp"
@@ -21,12 +20,6 @@ void find_messages(Finder find);
 void tell(const Teller& teller);
 /// Sends, receives and probes.
 void tell_messages(const Teller& teller);
-
-/// A count for the plain form of a function, of which the MPI has no other. One that it cannot have becomes one that it
-/// refuses.
-inline int narrow(MPI_Count count) {
-  return count >= 0 && count <= std::numeric_limits<int>::max() ? static_cast<int>(count) : -1;
-}
 
 /// Completes a non-blocking form of the MPI's while everything moves on.
 int finish(MPI_Request& request, MPI_Status* status);

@@ -9,6 +9,7 @@
 #include <span>
 #include <vector>
 
+#include "blocked.hpp"
 #include "host.hpp"
 #include "real.hpp"
 #include "requests.hpp"
@@ -215,7 +216,7 @@ int testsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Stat
 }
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
-  if (idle()) return real.Wait(request, status);
+  if (idle()) return blocked([&] { return real.Wait(request, status); });
   int code = MPI_SUCCESS, flag = 0;
   wait_until([&] {
     code = test(request, &flag, status);
@@ -227,7 +228,7 @@ int wait(MPI_Request* request, MPI_Status* status) noexcept {
 /// One after the other, while all of them move on: MPICH 5's MPI_Testall fails where one is a persistent collective of
 /// its own.
 int waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
-  if (idle() || !is_list(count, requests)) return real.Waitall(count, requests, statuses);
+  if (idle() || !is_list(count, requests)) return blocked([&] { return real.Waitall(count, requests, statuses); });
   std::vector<int> codes;
   for (MPI_Request& request : list(count, requests))
     codes.push_back(wait(&request, statuses == MPI_STATUSES_IGNORE ? MPI_STATUS_IGNORE : &statuses[codes.size()]));
@@ -237,7 +238,7 @@ int waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
 }
 
 int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept {
-  if (idle()) return real.Waitany(count, requests, index, status);
+  if (idle()) return blocked([&] { return real.Waitany(count, requests, index, status); });
   int code = MPI_SUCCESS, flag = 0;
   wait_until([&] {
     code = testany(count, requests, index, &flag, status);
@@ -247,7 +248,7 @@ int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) no
 }
 
 int waitsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) noexcept {
-  if (idle()) return real.Waitsome(count, requests, done, indices, statuses);
+  if (idle()) return blocked([&] { return real.Waitsome(count, requests, done, indices, statuses); });
   int code = MPI_SUCCESS;
   wait_until([&] {
     code = testsome(count, requests, done, indices, statuses);

@@ -5,9 +5,9 @@
 #include <optional>
 #include <utility>
 
+#include "blocked.hpp"
 #include "communicators.hpp"
 #include "failure.hpp"
-#include "helper.hpp"
 #include "inside.hpp"
 #include "real.hpp"
 #include "requests.hpp"
@@ -129,8 +129,8 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   /// Always the blocking form, with which that of another rank matches.
   static int pass_on(Arguments... arguments, MPI_Comm comm) {
-    if (resting()) return real_blocking(arguments..., comm);
-    return with_helper([&] { return real_blocking(arguments..., comm); });
+    const auto itself = [&] { return real_blocking(arguments..., comm); };
+    return resting() ? blocked(itself) : with_helper(itself);
   }
 };
 

@@ -12,6 +12,7 @@
 #include "awaited.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "blocked.hpp"
 #include "carrier.hpp"
 #include "communicators.hpp"
 #include "inside.hpp"
@@ -179,9 +180,7 @@ void Host::begin_notes() {
 void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
-  int provided = MPI_THREAD_SINGLE;
-  real.Query_thread(&provided);
-  has_threads_ = job::all_agree(job, provided == MPI_THREAD_MULTIPLE);
+  has_threads_ = job::all_agree(job, has_several_threads);
   job::Process process;
   process.rank = job.rank();
   process.cores = cores_;

@@ -2,6 +2,7 @@
 #include "life.hpp"
 
 #include "base/log.hpp"
+#include "blocked.hpp"
 #include "communicators.hpp"
 #include "datatypes.hpp"
 #include "finalize.hpp"
@@ -21,6 +22,9 @@ void end() {
 }
 
 void begin() {
+  int provided = MPI_THREAD_SINGLE;
+  real.Query_thread(&provided);
+  has_several_threads = provided == MPI_THREAD_MULTIPLE;
   try {
     at_finalize(&end);
     Host::start();

@@ -3,11 +3,13 @@
 // plain forms and those with 64-bit counts, where the MPI has them.
 #include <type_traits>
 
+#include "blocked.hpp"
 #include "blocking.hpp"
 #include "helper.hpp"
 #include "host.hpp"
 #include "inside.hpp"
 #include "requests.hpp"
+#include "small_counts.hpp"
 
 namespace tutti::mpi::blocking {
 namespace {
@@ -23,7 +25,7 @@ struct Send {
 
   static int call(const void* buffer, N count, MPI_Datatype type, int to, int tag, MPI_Comm comm) noexcept {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(to, comm), tag);
-    if (resting()) return own(buffer, count, type, to, tag, comm);
+    if (resting()) return blocked([&] { return own(buffer, count, type, to, tag, comm); });
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, tag, comm, &request);
     return code == MPI_SUCCESS ? finish(request, MPI_STATUS_IGNORE) : code;
@@ -41,7 +43,7 @@ struct Receive {
   static int call(void* buffer, N count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
                   MPI_Status* status) noexcept {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), tag);
-    if (resting()) return own(buffer, count, type, from, tag, comm, status);
+    if (resting()) return blocked([&] { return own(buffer, count, type, from, tag, comm, status); });
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, from, tag, comm, &request);
     return code == MPI_SUCCESS ? finish(request, status) : code;
@@ -58,7 +60,7 @@ struct ReceiveMatched {
 
   static int call(void* buffer, N count, MPI_Datatype type, MPI_Message* message, MPI_Status* status) noexcept {
     const Inside inside(name, __builtin_return_address(0));
-    if (resting()) return own(buffer, count, type, message, status);
+    if (resting()) return blocked([&] { return own(buffer, count, type, message, status); });
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, message, &request);
     return code == MPI_SUCCESS ? finish(request, status) : code;
@@ -75,7 +77,9 @@ struct Exchange {
                   MPI_Datatype receive_type, int from, int receive_tag, MPI_Comm comm, MPI_Status* status) noexcept {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), receive_tag);
     if (resting())
-      return own(out, sends, send_type, to, send_tag, in, receives, receive_type, from, receive_tag, comm, status);
+      return blocked([&] {
+        return own(out, sends, send_type, to, send_tag, in, receives, receive_type, from, receive_tag, comm, status);
+      });
     MPI_Request receive = MPI_REQUEST_NULL, send = MPI_REQUEST_NULL;
     int code = Receive<N>::own_start(in, receives, receive_type, from, receive_tag, comm, &receive);
     if (code != MPI_SUCCESS) return code;
@@ -104,7 +108,7 @@ struct ExchangeInPlace {
                   MPI_Comm comm, MPI_Status* status) noexcept {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), receive_tag);
     const auto itself = [&] { return own(buffer, count, type, to, send_tag, from, receive_tag, comm, status); };
-    if (resting()) return itself();
+    if (resting()) return blocked(itself);
     if (own_start == nullptr) return with_helper(itself);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, send_tag, from, receive_tag, comm, &request);
@@ -118,7 +122,7 @@ decltype(&PMPI_Mprobe) own_mprobe = nullptr;
 
 int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
   const Inside inside(probe_name, __builtin_return_address(0), Inside::peer(from, comm), tag);
-  if (resting()) return own_probe(from, tag, comm, status);
+  if (resting()) return blocked([&] { return own_probe(from, tag, comm, status); });
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
     code = real.Iprobe(from, tag, comm, &found, status);
@@ -129,7 +133,7 @@ int probe(int from, int tag, MPI_Comm comm, MPI_Status* status) noexcept {
 
 int mprobe(int from, int tag, MPI_Comm comm, MPI_Message* message, MPI_Status* status) noexcept {
   const Inside inside(mprobe_name, __builtin_return_address(0), Inside::peer(from, comm), tag);
-  if (resting()) return own_mprobe(from, tag, comm, message, status);
+  if (resting()) return blocked([&] { return own_mprobe(from, tag, comm, message, status); });
   int code = MPI_SUCCESS, found = 0;
   wait_until([&] {
     code = real.Improbe(from, tag, comm, &found, message, status);
@@ -198,49 +202,33 @@ void find_with(Finder find, const char* suffix) {
   Exchange<N>::name = host::Inside::name_of(std::string("MPI_Sendrecv") + suffix);
 }
 
-/// The _c forms of an MPI that has none.
-template <char mode>
-void narrow_send() {
-  using Plain = Send<int, mode>;
-  Send<MPI_Count, mode>::own = [](const void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag,
-                                  MPI_Comm comm) { return Plain::call(buffer, narrow(count), type, to, tag, comm); };
-  Send<MPI_Count, mode>::own_start = [](const void* buffer, MPI_Count count, MPI_Datatype type, int to, int tag,
-                                        MPI_Comm comm, MPI_Request* request) {
-    return Plain::own_start(buffer, narrow(count), type, to, tag, comm, request);
-  };
+/// A _c form of an MPI that has none.
+template <template <class> class Call>
+void narrow() {
+  Call<MPI_Count>::own = &OverSmall<typename Call<MPI_Count>::Blocking*, &Call<int>::call>::call;
+  if constexpr (requires { Call<int>::own_start; })
+    if (Call<int>::own_start != nullptr)
+      Call<MPI_Count>::own_start = &OverSmall<typename Call<MPI_Count>::Starting*, &Call<int>::own_start>::call;
 }
 
+template <class N>
+using StandardSend = Send<N, 's'>;
+template <class N>
+using BufferedSend = Send<N, 'b'>;
+template <class N>
+using SynchronousSend = Send<N, 'y'>;
+template <class N>
+using ReadySend = Send<N, 'r'>;
+
 void narrow_messages() {
-  narrow_send<'s'>();
-  narrow_send<'b'>();
-  narrow_send<'y'>();
-  narrow_send<'r'>();
-  Receive<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                               MPI_Status* status) {
-    return Receive<int>::call(buffer, narrow(count), type, from, tag, comm, status);
-  };
-  Receive<MPI_Count>::own_start = [](void* buffer, MPI_Count count, MPI_Datatype type, int from, int tag, MPI_Comm comm,
-                                     MPI_Request* request) {
-    return Receive<int>::own_start(buffer, narrow(count), type, from, tag, comm, request);
-  };
-  ReceiveMatched<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
-                                      MPI_Status* status) {
-    return ReceiveMatched<int>::call(buffer, narrow(count), type, message, status);
-  };
-  ReceiveMatched<MPI_Count>::own_start = [](void* buffer, MPI_Count count, MPI_Datatype type, MPI_Message* message,
-                                            MPI_Request* request) {
-    return ReceiveMatched<int>::own_start(buffer, narrow(count), type, message, request);
-  };
-  Exchange<MPI_Count>::own = [](const void* out, MPI_Count sends, MPI_Datatype send_type, int to, int send_tag,
-                                void* in, MPI_Count receives, MPI_Datatype receive_type, int from, int receive_tag,
-                                MPI_Comm comm, MPI_Status* status) {
-    return Exchange<int>::call(out, narrow(sends), send_type, to, send_tag, in, narrow(receives), receive_type, from,
-                               receive_tag, comm, status);
-  };
-  ExchangeInPlace<MPI_Count>::own = [](void* buffer, MPI_Count count, MPI_Datatype type, int to, int send_tag, int from,
-                                       int receive_tag, MPI_Comm comm, MPI_Status* status) {
-    return ExchangeInPlace<int>::call(buffer, narrow(count), type, to, send_tag, from, receive_tag, comm, status);
-  };
+  narrow<StandardSend>();
+  narrow<BufferedSend>();
+  narrow<SynchronousSend>();
+  narrow<ReadySend>();
+  narrow<Receive>();
+  narrow<ReceiveMatched>();
+  narrow<Exchange>();
+  narrow<ExchangeInPlace>();
 }
 
 template <class Call>

@@ -9,6 +9,7 @@
 #include <vector>
 
 #include "base/log.hpp"
+#include "blocked.hpp"
 #include "failure.hpp"
 #include "host.hpp"
 #include "real.hpp"
@@ -92,7 +93,7 @@ int hand_out(Request operation, Held held, MPI_Request* request) {
   const std::lock_guard lock(table().lock);
   table().open.push_back(open.release());
   open_operations.fetch_add(1, std::memory_order_relaxed);
-  running_operations.fetch_add(1, std::memory_order_relaxed);
+  begin_running();
   return MPI_SUCCESS;
 }
 
@@ -127,7 +128,7 @@ void progress() {
     ended.push_back(std::move((*open)->held));
     open = all.open.erase(open);
     open_operations.fetch_sub(1, std::memory_order_relaxed);
-    running_operations.fetch_sub(1, std::memory_order_relaxed);
+    end_running();
     real.Grequest_complete(handle);
   }
 }
@@ -154,7 +155,7 @@ State state_of(MPI_Request request) {
   if (!one.operation) return State::finished;
   if (!test(one.operation, one.code)) return State::running;
   one.operation = Request();
-  running_operations.fetch_sub(1, std::memory_order_relaxed);
+  end_running();
   return State::finished;
 }
 
@@ -196,7 +197,7 @@ bool start_persistent(MPI_Request request, int& code) {
   try {
     found->second.operation = found->second.member->start(*found->second.prepared);
     found->second.active = true;
-    running_operations.fetch_add(1, std::memory_order_relaxed);
+    begin_running();
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
     lock.unlock();
@@ -211,7 +212,7 @@ void forget_persistent(MPI_Request request) {
   const std::lock_guard lock(all.lock);
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return;
-  if (found->second.operation) running_operations.fetch_sub(1, std::memory_order_relaxed);
+  if (found->second.operation) end_running();
   ended = all.persistent.extract(found);
   open_operations.fetch_sub(1, std::memory_order_relaxed);
 }

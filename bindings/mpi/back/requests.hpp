@@ -19,7 +19,8 @@ namespace tutti::mpi {
 inline std::atomic<int> open_operations{0};
 inline bool idle() { return open_operations.load(std::memory_order_relaxed) == 0; }
 
-/// The started ones of them: other ranks may wait for this one to move them on. Relaxed as well.
+/// The started ones of them: other ranks may wait for this one to move them on. Relaxed as well, but for threads that
+/// are blocked (blocked.hpp).
 inline std::atomic<int> running_operations{0};
 inline bool resting() { return running_operations.load(std::memory_order_relaxed) == 0; }
 
