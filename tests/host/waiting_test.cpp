@@ -3,14 +3,19 @@
 #include "host/waiting.hpp"
 
 #include <gtest/gtest.h>
+#include <linux/filter.h>
+#include <linux/seccomp.h>
 #include <poll.h>
 #include <sched.h>
 #include <sys/epoll.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
+#include <sys/syscall.h>
 
 #include <algorithm>
+#include <cerrno>
 #include <csignal>
+#include <cstddef>
 #include <functional>
 #include <memory>
 #include <thread>
@@ -400,6 +405,31 @@ TEST(Waiting, AFairShareIsNoReasonToSleep) {
   EXPECT_FALSE(yields_to_foreign(3 * millisecond, millisecond)) << "three quarters";
   EXPECT_TRUE(yields_to_foreign(3 * millisecond, millisecond / 10)) << "every yield";
 }
+
+#ifdef SYS_epoll_pwait2
+/// Filters of older containers do not know the call, and say that it is not permitted.
+TEST(Waiting, SleepsWhereTheKernelRefusesTheBetterCall) {
+  for (const int refusal : {EPERM, ENOSYS, 0}) {
+    Child child([refusal] {
+      sock_filter filter[] = {
+          BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(seccomp_data, nr)),
+          BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_epoll_pwait2, 0, 1),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | static_cast<std::uint32_t>(refusal)),
+          BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
+      };
+      const sock_fprog program{sizeof filter / sizeof *filter, filter};
+      if (refusal != 0 &&
+          (prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) != 0 || prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) != 0))
+        return false;
+      const base::Descriptor set(epoll_create1(EPOLL_CLOEXEC));
+      const Door door(set.get());
+      const std::uint64_t start = base::now();
+      return door.sleep(30 * millisecond) == ETIMEDOUT && base::now() - start >= 30 * millisecond;
+    });
+    EXPECT_TRUE(child.good()) << refusal;
+  }
+}
+#endif
 
 /// A clock that moves 1 ms with each yield.
 struct Steps : Scheduler {
