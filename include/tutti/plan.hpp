@@ -97,7 +97,7 @@ class TUTTI_API PlanBuilder {
     Step after(std::initializer_list<Step> steps) const { return after(std::span(steps.begin(), steps.size())); }
     Step after(std::span<const Step> steps) const;
     Step after(const Step& step) const { return after(std::span(&step, 1)); }
-    /// This step starts after the first of these; the others are cancelled.
+    /// This step starts after the first of these; the others are cancelled, and nothing waits for them any more.
     Step after_any(std::span<const Step> steps) const;
     Step after_any(std::initializer_list<Step> steps) const {
       return after_any(std::span(steps.begin(), steps.size()));

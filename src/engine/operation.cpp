@@ -137,6 +137,11 @@ bool Operation::run_ready() {
 }
 
 void Operation::complete(Index index) {
+  count_down(index);
+  if (--steps_left_ == 0) end();
+}
+
+void Operation::count_down(Index index) {
   // Backwards, because `ready_` is a stack: the first successor runs first.
   for (Index at = bound_->first_successor[index + 1]; at-- > bound_->first_successor[index];) {
     const Index successor = bound_->successors[at];
@@ -145,7 +150,6 @@ void Operation::complete(Index index) {
     ready_.push_back(successor);
     if (bound_->instructions[successor].any) cancel_others(index, successor);
   }
-  if (--steps_left_ == 0) end();
 }
 
 void Operation::cancel_others(Index chosen, Index successor) {
@@ -164,6 +168,7 @@ void Operation::cancel_others(Index chosen, Index successor) {
     }
     missing_[other] = cancelled;
     --steps_left_;
+    count_down(other);  // its end is that of the chosen one
   }
 }
 

@@ -90,6 +90,7 @@ class Operation {
   bool run(const Instruction& step);  // starts a step; true when complete
   bool poll(plan::Index index);       // looks at a blocked step; true when complete
   void complete(plan::Index index);
+  void count_down(plan::Index index);  // those that wait for it wait for one less
   void cancel_others(plan::Index chosen, plan::Index successor);
   bool advance_steps();
   bool run_ready();

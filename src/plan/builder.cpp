@@ -28,12 +28,22 @@ void require_peer(Rank peer, Rank rank, Rank size) {
   if (peer == rank) refuse("plan: rank " + std::to_string(rank) + " names itself as peer; use copy or reduce instead");
 }
 
+/// Which steps may be cancelled, and then end although steps that they wait for have not.
+std::vector<bool> find_alternatives(const std::vector<std::vector<Index>>& after, const std::vector<Step>& steps) {
+  std::vector<bool> alternatives(steps.size());
+  for (Index step = 0; step < steps.size(); ++step)
+    for (const Index before : after[step])
+      if (steps[step].any) alternatives[before] = true;
+  return alternatives;
+}
+
 /// Leaves out predecessors that another predecessor already comes after. Looks only a bounded way back: an edge too
 /// many is harmless.
 class Reduction {
  public:
-  explicit Reduction(const std::vector<std::vector<Index>>& after, const std::vector<Step>& steps)
-      : after_(after), steps_(steps), seen_(after.size(), none) {}
+  Reduction(const std::vector<std::vector<Index>>& after, const std::vector<Step>& steps,
+            const std::vector<bool>& alternatives)
+      : after_(after), steps_(steps), alternatives_(alternatives), seen_(after.size(), none) {}
 
   void reduce(Index step, std::vector<Index>& predecessors) {
     if (predecessors.size() < 2) return;
@@ -43,7 +53,7 @@ class Reduction {
       const Index current = stack_.back();
       stack_.pop_back();
       // A step that starts after any of several tells nothing about each single one.
-      if (steps_[current].any) continue;
+      if (steps_[current].any || alternatives_[current]) continue;
       for (const Index before : after_[current]) {
         if (before < lowest || seen_[before] == step) continue;
         seen_[before] = step;
@@ -58,15 +68,17 @@ class Reduction {
   static constexpr std::size_t limit = 1 << 16;
   const std::vector<std::vector<Index>>& after_;
   const std::vector<Step>& steps_;
+  const std::vector<bool>& alternatives_;
   std::vector<Index> seen_, stack_;
 };
 
 /// Steps of [begin, end) after which no other step of that range comes.
-std::vector<Index> last_of_round(const std::vector<std::vector<Index>>& after, Index begin, Index end) {
+std::vector<Index> last_of_round(const std::vector<std::vector<Index>>& after, const std::vector<bool>& alternatives,
+                                 Index begin, Index end) {
   std::vector<bool> followed(end - begin);
   for (Index step = begin; step < end; ++step)
     for (const Index before : after[step])
-      if (before >= begin) followed[before - begin] = true;
+      if (before >= begin && !alternatives[step]) followed[before - begin] = true;
   std::vector<Index> last;
   for (Index step = begin; step < end; ++step)
     if (!followed[step - begin]) last.push_back(step);
@@ -75,12 +87,13 @@ std::vector<Index> last_of_round(const std::vector<std::vector<Index>>& after, I
 
 /// Gives every step of the rounds after the first the edges that make it wait for the round before. A step that waits
 /// for one of its own round needs none: that one waits already.
-void link_rounds(std::vector<std::vector<Index>>& after, std::vector<Step>& steps, const std::vector<Index>& rounds) {
+void link_rounds(std::vector<std::vector<Index>>& after, std::vector<Step>& steps,
+                 const std::vector<bool>& alternatives, const std::vector<Index>& rounds) {
   const Index all = static_cast<Index>(steps.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const Index begin = rounds[round];
     const Index end = round + 1 < rounds.size() ? rounds[round + 1] : all;
-    const std::vector<Index> last = last_of_round(after, round == 0 ? 0 : rounds[round - 1], begin);
+    const std::vector<Index> last = last_of_round(after, alternatives, round == 0 ? 0 : rounds[round - 1], begin);
     for (Index step = begin; step < end; ++step) {
       std::vector<Index>& before = after[step];
       const auto inside = [begin](Index p) { return p >= begin; };
@@ -265,8 +278,9 @@ Plan Builder::build() {
       refuse("plan: cell " + std::to_string(step.cell) + ", but the operation takes " + std::to_string(plan_.cells) +
              " cells; call use() with as many as it needs");
   }
-  link_rounds(after_, plan_.steps, rounds_);
-  Reduction reduction(after_, plan_.steps);
+  const std::vector<bool> alternatives = find_alternatives(after_, plan_.steps);
+  link_rounds(after_, plan_.steps, alternatives, rounds_);
+  Reduction reduction(after_, plan_.steps, alternatives);
   std::vector<Index> edges;
   for (Index step = 0; step < plan_.steps.size(); ++step) {
     edges = after_[step];

@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <chrono>
 #include <functional>
 #include <numeric>
 #include <stdexcept>
@@ -219,6 +220,58 @@ TEST(UserPlansTest, AreBuiltOncePerKeyAndGroup) {
                    [&] { world.plan("fails", [](Rank, Rank) -> Plan { throw Error(Cause::usage, "no luck"); }); });
     world.plan("fails", build);  // what failed is not kept
     EXPECT_EQ(built, 4);
+  });
+}
+
+/// One of two is cancelled; what comes after it, and after that, has nothing to wait for any more.
+Plan two_alternatives(Rank rank, Rank size) {
+  PlanBuilder plan("any", rank, size, {.in = 2, .out = 6});
+  const Step first = plan.copy(plan.in(0, 1), plan.out(0, 1)), second = plan.copy(plan.in(1, 1), plan.out(1, 1));
+  plan.copy(plan.in(0, 1), plan.out(2, 1)).after_any({first, second});
+  const Step behind_first = plan.copy(plan.in(0, 1), plan.out(3, 1)).after(first);
+  const Step behind_second = plan.copy(plan.in(1, 1), plan.out(4, 1)).after(second);
+  plan.copy(plan.out(3, 1), plan.out(5, 1)).after({behind_first, behind_second});
+  return plan.commit();
+}
+
+TEST(UserPlansTest, WhatComesAfterACancelledStepRuns) {
+  EXPECT_TRUE(check(two_alternatives, 2)) << check(two_alternatives, 2).text;
+  job::run_inproc(2, {}, [](const Group& world) {
+    const auto in = contribution(world.rank(), 2);
+    std::vector<std::int64_t> out(6, poison);
+    world.start(two_alternatives(world.rank(), 2), in, out).wait(std::chrono::seconds(20));
+    EXPECT_EQ(std::vector(out.begin() + 2, out.end()), (std::vector{in[0], in[0], in[1], in[0]}));
+    EXPECT_EQ(std::ranges::count(out, poison), 1) << "one of the two was cancelled";
+  });
+}
+
+/// A message that comes late loses, and what was to follow it follows the winner, in a round of its own.
+TEST(UserPlansTest, ACancelledReceiptHoldsNothingUp) {
+  const auto build = [](Rank rank, Rank size) {
+    PlanBuilder plan("late", rank, size, {.in = 1, .out = 3});
+    if (rank != 0) {
+      plan.send(0, plan.in());
+      return plan.commit();
+    }
+    const auto room = plan.scratch(2);
+    const Step early = plan.recv(1, room.part(0, 1)), late = plan.recv(2, room.part(1, 1));
+    plan.copy(plan.in(), plan.out(0, 1)).after_any({early, late});
+    plan.copy(plan.in(), plan.out(1, 1)).after(late);
+    plan.round();
+    plan.copy(plan.in(), plan.out(2, 1));
+    return plan.commit();
+  };
+  job::run_inproc(3, {}, [&](const Group& world) {
+    const Group others = world.split(world.rank() == 1 ? -1 : 0);
+    const std::vector<std::int64_t> in{7};
+    std::vector<std::int64_t> out(3, poison);
+    if (world.rank() == 2) others.barrier();
+    Request request = world.start(build(world.rank(), 3), in, out);
+    request.wait(std::chrono::seconds(20));
+    if (world.rank() == 0) {
+      EXPECT_EQ(out, (std::vector<std::int64_t>{7, 7, 7}));
+      others.barrier();
+    }
   });
 }
 

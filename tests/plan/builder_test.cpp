@@ -98,6 +98,21 @@ TEST(Builder, AfterAnyKeepsAllChoices) {
   EXPECT_EQ(predecessors(built, 3), (std::vector<Index>{0, 2})) << "any implies no single one of its predecessors";
 }
 
+TEST(Builder, OneThatMayBeCancelledImpliesNothingBeforeIt) {
+  Builder plan(0, 3);
+  const Slice a = plan.scratch(1), b = plan.scratch(1);
+  const Handle before = plan.copy(Builder::input(0, 1), a);
+  const Handle first = plan.send(1, a).after(before);
+  const Handle second = plan.recv(2, b);
+  plan.copy(Builder::input(0, 1), Builder::output(0, 1)).after_any({first, second});
+  plan.copy(a, Builder::output(1, 1)).after({before, first});
+  plan.round();
+  plan.copy(a, Builder::output(2, 1));
+  const Plan built = plan.build();
+  EXPECT_EQ(predecessors(built, 4), (std::vector<Index>{0, 1}));
+  EXPECT_EQ(predecessors(built, 5), (std::vector<Index>{3, 4}));
+}
+
 TEST(Builder, IsEmptyAfterBuild) {
   Builder plan(1, 2);
   plan.use(Ring::large, 3);
