@@ -51,7 +51,8 @@ class TUTTI_API RawExchange {
   RawExchange(const Group& group, std::span<const Parcel> parcels, Type type, std::uint32_t element, const void* site);
 
   Request& request() noexcept { return request_; }
-  /// What came, once the request is complete, in the order of the ranks; empty when it is asked again.
+  /// What came, once the request is complete, in the order of the ranks; empty when it is asked again. Throws what it
+  /// failed with, each time.
   std::vector<Delivery> take();
 
  private:
@@ -69,7 +70,8 @@ class Exchange {
   /// For wait_all and wait_any, which do not take the result away.
   Request& request() noexcept { return raw_.request(); }
   bool test() { return request().test(); }
-  /// Waits, and hands over what came, in the order of the ranks. Throws as Request::wait does.
+  /// Waits, and hands over what came, in the order of the ranks. Throws as Request::wait does, and what the exchange
+  /// has failed with also when it is asked again.
   std::vector<Delivery<T>> wait() {
     request().wait();
     return take();

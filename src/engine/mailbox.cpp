@@ -128,7 +128,13 @@ void Mailbox::withdraw() {
   }
 }
 
+void Mailbox::fail(std::shared_ptr<const Error> error) {
+  withdraw();
+  error_ = std::move(error);
+}
+
 std::vector<Mailbox::Incoming> Mailbox::take() {
+  if (error_ != nullptr) raise(*error_);
   std::vector<Incoming> all;
   for (Received& one : received_) all.push_back(std::move(one.content));
   received_.clear();

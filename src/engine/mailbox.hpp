@@ -5,10 +5,12 @@
 #include <cstddef>
 #include <cstdint>
 #include <list>
+#include <memory>
 #include <utility>
 #include <vector>
 
 #include "transport/transport.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::engine {
 
@@ -50,7 +52,10 @@ class Mailbox {
   void blockers(std::vector<Rank>& ranks) const;
   /// Takes back what is under way.
   void withdraw();
-  /// Once complete: what came, by rank; what one rank sent in the order in which it did.
+  /// The operation has failed: what came is not all, and nobody gets it.
+  void fail(std::shared_ptr<const Error> error);
+  /// Once complete: what came, by rank; what one rank sent in the order in which it did. Throws what the operation has
+  /// failed with, each time.
   std::vector<Incoming> take();
 
  private:
@@ -82,6 +87,7 @@ class Mailbox {
     transport::State state = transport::State::pending;
     Rank rank = -1;
   } failure_;
+  std::shared_ptr<const Error> error_;
 };
 
 }  // namespace tutti::engine

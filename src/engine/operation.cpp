@@ -205,7 +205,7 @@ void Operation::withdraw() {
 void Operation::fail(std::shared_ptr<const Error> error) {
   if (finished()) return;
   error_ = std::move(error);
-  if (mailbox_) mailbox_->withdraw();
+  if (mailbox_) mailbox_->fail(error_);
   mailbox_.reset();
   if (noted_ != nullptr) note_end(trace::Outcome::failed);
   finish(Phase::failed);
