@@ -109,11 +109,25 @@ bool Engine::progress(Rank& awaited) {
   return moved;
 }
 
+void Engine::visit() {
+  Rank awaited = -1;
+  progress(awaited);
+  // Relaxed: threads that miss each other's look once more. Whether things move says nothing: see wait_until.
+  if (waiting_.now() - inspected_.load(std::memory_order_relaxed) < host::tick_length) return;
+  const std::unique_lock lock(channels_lock_, std::try_to_lock);
+  if (lock) inspect();
+}
+
 void Engine::tick() {
   const std::unique_lock lock(channels_lock_, std::try_to_lock);
   if (!lock) return;
-  for (Channel* channel : channels_) channel->inspect();
+  inspect();
   tell();
+}
+
+void Engine::inspect() {
+  inspected_.store(waiting_.now(), std::memory_order_relaxed);  // relaxed: partner is visit, which may miss it
+  for (Channel* channel : channels_) channel->inspect();
 }
 
 template <class Done>

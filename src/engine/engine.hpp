@@ -85,6 +85,9 @@ class Engine {
   bool wait_for(const std::function<bool()>& done, std::uint64_t until = 0);
   /// One round of progress on everything; true when anything moved.
   bool progress(Rank& awaited);
+  /// The same for who comes again and again instead of waiting: as often as a waiter he looks for deaths, broken groups
+  /// and mismatches, too.
+  void visit();
 
   /// Starts the progress thread if it does not run. Throws Error (system).
   void start_progress_thread();
@@ -139,6 +142,7 @@ class Engine {
   template <class Done>
   bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();
+  void inspect();
   void tell();
   void note(SlowWait& wait);
   void end(const SlowWait& wait);
@@ -153,11 +157,12 @@ class Engine {
   Courier courier_{*this};
   Agreements agreements_{*this};
   std::mutex channels_lock_;
-  std::vector<Channel*> channels_;   // those with operations in flight
-  std::mutex slow_lock_;             // guards what follows, and this rank's host::Waits
-  std::vector<SlowOperation> slow_;  // operations that are or were waited for long
-  std::vector<host::Wait> waits_;    // as last told
-  std::atomic<bool> told_{false};    // there is something to take back
+  std::vector<Channel*> channels_;           // those with operations in flight
+  std::atomic<std::uint64_t> inspected_{0};  // when they were looked at last
+  std::mutex slow_lock_;                     // guards what follows, and this rank's host::Waits
+  std::vector<SlowOperation> slow_;          // operations that are or were waited for long
+  std::vector<host::Wait> waits_;            // as last told
+  std::atomic<bool> told_{false};            // there is something to take back
   std::atomic<bool> threaded_{false}, stop_{false};
   std::thread thread_;
   std::mutex thread_lock_;

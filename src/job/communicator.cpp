@@ -58,8 +58,7 @@ class Visits final : public host::Companion {
   explicit Visits(host::Companion& mpi) : mpi_(mpi) {}
   void visit() noexcept override {
     mpi_.visit();
-    Rank awaited = -1;
-    for (const auto& runtime : worlds().now()) runtime->engine().progress(awaited);
+    for (const auto& runtime : worlds().now()) runtime->engine().visit();
   }
   std::uint64_t longest_sleep(std::uint64_t waited) const override { return mpi_.longest_sleep(waited); }
 

@@ -71,8 +71,7 @@ bool Request::test() {
   if (operation_ == nullptr) return true;
   engine_of(*operation_).check_process();
   if (!operation_->finished()) {
-    Rank awaited = -1;
-    engine_of(*operation_).progress(awaited);
+    engine_of(*operation_).visit();
     if (!operation_->finished()) return false;
   }
   collect(operation_);

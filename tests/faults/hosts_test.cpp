@@ -134,6 +134,31 @@ TEST_P(BrokenOverHosts, EverybodyLearnsThatOneGivesUp) {
   }));
 }
 
+/// Who computes and asks now and then: of a death, and of one who gives up.
+TEST_P(BrokenOverHosts, WhoOnlyTestsLearnsOfIt) {
+  for (const Rank victim : {-1, 4, 2, 0}) {
+    SCOPED_TRACE(victim);
+    const auto said = run([&](const Group& world) {
+      expect(sum(world, 1) == 5, "a sum before");
+      if (world.rank() == victim) kill(getpid(), SIGKILL);
+      if (victim < 0 && world.rank() == 1) {
+        sleep(1);
+        return;  // it has come to nothing, and leaves when all others know
+      }
+      if (victim < 0 && world.rank() == 3) {
+        tutti::Request request = world.ibarrier();
+        failure(Cause::timeout, [&] { request.wait(std::chrono::milliseconds(50)); });
+        return;
+      }
+      failure(victim < 0 ? Cause::broken : Cause::peer_lost, [&] {
+        tutti::Request request = world.ibarrier();
+        while (!request.test()) std::this_thread::sleep_for(std::chrono::microseconds(100));
+      });
+    });
+    expect_well(said, victim);
+  }
+}
+
 /// Each comes when those before it have returned: what they have sent waits for a connection, which takes two.
 TEST(AfterACall, WhoComputesHoldsUpNobody) {
   constexpr int size = 4;

@@ -143,6 +143,37 @@ void run(const Scenario& scenario) {
   }
 }
 
+/// Who computes and asks now and then learns of it as well as who waits.
+TEST(Kill, IsFoundByWhoOnlyTests) {
+  for (const bool persistent : {false, true}) {
+    SCOPED_TRACE(persistent);
+    Job job(3, {}, [persistent](Seat& seat) {
+      Group world = seat.world();
+      if (seat.rank() == 1) {
+        seat.ready();
+        for (;;) pause();
+      }
+      tutti::Persistent again = world.barrier_init();
+      Request once;
+      persistent ? again.start() : void(once = world.ibarrier());
+      seat.ready();
+      try {
+        while (persistent ? !again.test() : !once.test()) usleep(100);
+        seat.say("complete");
+      } catch (const PeerLost& error) {
+        seat.say("lost " + std::to_string(error.peer()));
+      }
+    });
+    ASSERT_TRUE(job.await_ready(patience));
+    job.strike(1, SIGKILL);
+    ASSERT_TRUE(job.await_end(1, patience, false));
+    for (const Rank rank : {0, 2}) {
+      EXPECT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank << " tests for ever";
+      EXPECT_EQ(job.said(rank), "lost 1\n") << "rank " << rank;
+    }
+  }
+}
+
 TEST(Kill, DuringEveryCollective) { run_seeds(0, 108, During::collectives, run); }
 TEST(Kill, DuringSplit) { run_seeds(500, 24, During::split, run); }
 TEST(Kill, DuringStart) { run_seeds(600, 24, During::start, run); }

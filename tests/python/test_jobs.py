@@ -47,6 +47,15 @@ def test_survivors_go_on():
     assert "rank 1" in done.stderr and "rank 4" in done.stderr
 
 
+def test_survivors_learn_of_a_death_by_testing():
+    words = command(3, "asking.py")
+    done = subprocess.run(
+        [*words[:2], "--keep-going", *words[2:]], capture_output=True, text=True, timeout=60, check=False
+    )
+    assert sorted(done.stdout.splitlines()) == ["rank 0 lost 1", "rank 2 lost 1"], done.stdout + done.stderr
+    assert done.returncode == 0, done.stderr
+
+
 def test_survivors_learn_of_a_death():
     done = subprocess.run(command(3, "lost.py"), capture_output=True, text=True, timeout=60, check=False)
     assert done.returncode == 128 + signal.SIGKILL, done.stdout + done.stderr

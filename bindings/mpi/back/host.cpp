@@ -37,8 +37,7 @@ struct Polling final : host::Companion {
   void visit() noexcept override {
     Host::poll();
     const Host* host = Host::get();
-    Rank awaited = -1;
-    if (host != nullptr && host->apart() != nullptr) host->apart()->runtime().engine().progress(awaited);
+    if (host != nullptr && host->apart() != nullptr) host->apart()->runtime().engine().visit();
   }
 };
 
