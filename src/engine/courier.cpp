@@ -5,9 +5,9 @@
 #include <chrono>
 #include <mutex>
 #include <string>
-#include <system_error>
 
 #include "base/log.hpp"
+#include "base/quiet_thread.hpp"
 #include "engine/engine.hpp"
 
 namespace tutti::engine {
@@ -24,11 +24,10 @@ void Courier::see_off() {
   const std::lock_guard lock(engine_.transport_lock());
   if (awake_ || stopped_ || engine_.transport().has_left()) return;
   try {
-    if (!thread_.joinable()) thread_ = std::thread([this] { run(); });
-  } catch (const std::system_error& error) {
+    if (!thread_.joinable()) thread_ = base::quiet_thread([this] { run(); }, "messages to peers that come late");
+  } catch (const Error& error) {
     stopped_ = true;
-    base::log(std::string("no thread for messages to peers that come late: ") + error.what() +
-              "; they go on at the next call. Raise the limit of threads");
+    base::log(std::string(error.what()) + ". They go on at the next call");
     return;
   }
   awake_ = true;

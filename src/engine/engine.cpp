@@ -9,6 +9,7 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/quiet_thread.hpp"
 #include "engine/reduction.hpp"
 
 namespace tutti::engine {
@@ -176,12 +177,7 @@ void Engine::start_progress_thread() {
   const std::lock_guard lock(thread_lock_);
   if (thread_.joinable()) return;
   if (!no_thread_.empty()) throw Error(Cause::usage, no_thread_);
-  try {
-    thread_ = std::thread([this] { progress_loop(); });
-  } catch (const std::system_error& error) {
-    throw Error(Cause::system, std::string("cannot start the progress thread: ") + error.what() +
-                                   "; raise the limit of threads, or wait without a descriptor");
-  }
+  thread_ = base::quiet_thread([this] { progress_loop(); }, "progress between calls");
   threaded_.store(true,
                   std::memory_order_relaxed);  // relaxed: a start that misses it is seen by the thread's next tick
 }

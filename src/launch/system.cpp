@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "launch/system.hpp"
 
-#include <pthread.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/un.h>
@@ -13,8 +12,6 @@
 #include <cstddef>
 #include <cstdio>
 #include <cstring>
-#include <system_error>
-#include <utility>
 
 namespace tutti::launch {
 
@@ -41,20 +38,6 @@ base::Descriptor open_socket(int flags) {
 }
 
 }  // namespace
-
-std::thread quiet_thread(std::function<void()> body, const std::string& what) {
-  sigset_t all, before;
-  sigfillset(&all);
-  pthread_sigmask(SIG_SETMASK, &all, &before);
-  try {
-    std::thread made(std::move(body));
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    return made;
-  } catch (const std::system_error&) {
-    pthread_sigmask(SIG_SETMASK, &before, nullptr);
-    throw Error(Cause::system, "cannot start a thread for " + what);
-  }
-}
 
 Error system_error(const std::string& what, int number) {
   const char* const advice =

@@ -5,10 +5,8 @@
 #include <sys/types.h>
 
 #include <cstdint>
-#include <functional>
 #include <string>
 #include <string_view>
-#include <thread>
 
 #include "base/descriptor.hpp"
 #include "tutti/error.hpp"
@@ -29,9 +27,6 @@ Peer peer_of(int socket);
 
 /// A descriptor that becomes readable when the process ends; empty where the kernel has none.
 base::Descriptor watch_process(pid_t pid);
-
-/// A thread that no signal is handled in: these are for the program's own. Throws Error (system): no thread for `what`.
-std::thread quiet_thread(std::function<void()> body, const std::string& what);
 
 /// "SIGKILL (Killed)".
 std::string signal_name(int number);

@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/quiet_thread.hpp"
 #include "launch/system.hpp"
 
 namespace tutti::launch {
@@ -27,7 +28,7 @@ TcpStore::TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret
   });
   lobby_->receive(std::move(theirs));
   loop_.watch(stop_.get(), EPOLLIN, [this](std::uint32_t) { stopped_ = true; });
-  thread_ = quiet_thread([this] { run(); }, "the job's store");
+  thread_ = base::quiet_thread([this] { run(); }, "the job's store");
 }
 
 void TcpStore::run() {

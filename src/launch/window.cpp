@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/quiet_thread.hpp"
 #include "base/words.hpp"
 #include "host/holder.hpp"
 #include "host/system_call.hpp"
@@ -61,7 +62,7 @@ Window::Window(std::shared_ptr<host::Segment> segment, Rank place, const Secret&
   if (!stop_) throw system_error("cannot make a window for tutti why");
   for (const std::string& text : listen)
     if (const auto address = tcp::Address::parse(text)) listeners_.push_back(tcp::listen_at(*address));
-  thread_ = quiet_thread([this] { run(); }, "tutti why");
+  thread_ = base::quiet_thread([this] { run(); }, "tutti why");
 }
 
 std::string Window::addresses() const {

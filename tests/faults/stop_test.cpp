@@ -111,4 +111,25 @@ TEST(Stop, DuringEveryCollective) { run_seeds(0, 36, During::collectives, run_wi
 TEST(Stop, DuringSplit) { run_seeds(500, 8, During::split, run_with_time); }
 TEST(Stop, DuringStart) { run_seeds(600, 8, During::start, run_with_time); }
 
+/// What the program has blocked stays pending: the library's own threads do not take it.
+TEST(Stop, NotByASignalThatTheProgramHasBlocked) {
+  Job job(2, {}, [](Seat& seat) {
+    const Group world = seat.world();
+    Request request = world.ibarrier();
+    request.fileno();  // starts the progress thread
+    sigset_t blocked, pending;
+    sigemptyset(&blocked);
+    sigaddset(&blocked, SIGTERM);
+    pthread_sigmask(SIG_BLOCK, &blocked, nullptr);
+    if (seat.rank() == 0) kill(getpid(), SIGTERM);
+    request.wait();
+    sigpending(&pending);
+    seat.say(sigismember(&pending, SIGTERM) != 0 ? "pending" : "nothing");
+  });
+  for (const Rank rank : {0, 1}) {
+    EXPECT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank << " hangs";
+    EXPECT_EQ(job.said(rank), rank == 0 ? "pending\n" : "nothing\n") << "rank " << rank;
+  }
+}
+
 }  // namespace
