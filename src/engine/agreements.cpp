@@ -132,9 +132,9 @@ bool Agreements::move(const AgreementName& name, Session& session) {
   // Acquire: pairs with the release in Segment::raise_alarm.
   const std::uint64_t alarm = engine_.segment().header().alarm.load(std::memory_order_acquire);
   const std::uint64_t now = engine_.waiting().now();
-  if (alarm != alarm_seen_ || now - looked_ >= interval) {
-    alarm_seen_ = alarm;
-    looked_ = now;
+  if (alarm != session.alarm_seen || now - session.looked_after >= interval) {
+    session.alarm_seen = alarm;
+    session.looked_after = now;
     look_for_lost(session);
     post(name, session);
   }

@@ -51,7 +51,8 @@ class Agreements {
   struct Session {
     std::vector<Rank> world;  ///< World rank of each member.
     Agreement agreement;
-    std::optional<host::Wait> waits;  ///< While a thread waits in it: what is told.
+    std::optional<host::Wait> waits;                 ///< While a thread waits in it: what is told.
+    std::uint64_t alarm_seen = 0, looked_after = 0;  ///< At the last look for the lost: the alarm, and when.
   };
   struct Letter {
     Rank peer = -1;  ///< In the world; a transport may rename that of the transfer.
@@ -81,7 +82,6 @@ class Agreements {
   std::map<AgreementName, Session> sessions_;  ///< The last of each group stays.
   std::vector<Early> early_;                   ///< Of agreements that this process has not begun.
   std::list<std::unique_ptr<Letter>> sent_, received_;
-  std::uint64_t alarm_seen_ = 0, looked_ = 0;
 };
 
 }  // namespace tutti::engine
