@@ -4,11 +4,11 @@
 #include <chrono>
 #include <cstring>
 #include <mutex>
-#include <sstream>
 #include <string>
 #include <vector>
 
 #include "base/log.hpp"
+#include "job/lines.hpp"
 #include "job/machine.hpp"
 #include "job/offer.hpp"
 #include "job/recording.hpp"
@@ -16,6 +16,7 @@
 #include "job/settings.hpp"
 #include "launch/directory.hpp"
 #include "launch/member.hpp"
+#include "launch/message.hpp"
 #include "launch/window.hpp"
 #include "transport/interfaces.hpp"
 #include "transport/tcp/tcp.hpp"
@@ -56,7 +57,7 @@ host::Offset shared_board(launch::Member& place, Rank mine) {
   const std::string key = board_key(place.hosts()[static_cast<std::size_t>(place.rank())]);
   if (mine == 0) {
     board = make_world_board(*place.segment());
-    place.put(key, std::as_bytes(std::span(&board, 1)));
+    place.put(key, std::as_bytes(std::span(&board, 1)), patience_from_environment());
     return board;
   }
   const std::vector<std::byte> said = place.get(key, patience_from_environment());
@@ -71,22 +72,26 @@ std::string text_of(std::span<const std::byte> said) {
 
 /// What each rank says of itself, collected by rank 0, in lines: nobody asks the store later, which ends with rank 0.
 std::vector<std::string> all_addresses(launch::Member& place, const std::string& mine) {
-  constexpr Rank at_a_time = 128;  // what the store takes as one value
-  place.put(addresses_key(place.rank()), std::as_bytes(std::span(mine)));
+  const launch::Patience patience = patience_from_environment();
+  const auto size = static_cast<std::size_t>(place.size());
+  const auto key = [](std::size_t first) { return "tutti/addresses/from/" + std::to_string(first); };
+  place.put(addresses_key(place.rank()), std::as_bytes(std::span(mine)), patience);
   std::vector<std::string> all;
-  for (Rank first = 0; first < place.size(); first += at_a_time) {
-    const Rank end = std::min(first + at_a_time, place.size());
-    const std::string key = "tutti/addresses/from/" + std::to_string(first);
-    if (place.rank() == 0) {
-      std::string lines;
-      for (Rank rank = first; rank < end; ++rank)
-        lines += text_of(place.get(addresses_key(rank), patience_from_environment())) + "\n";
-      place.put(key, std::as_bytes(std::span(lines)));
+  if (place.rank() == 0) {
+    for (Rank rank = 0; rank < place.size(); ++rank) all.push_back(text_of(place.get(addresses_key(rank), patience)));
+    std::size_t first = 0;
+    for (const std::string& value : in_values(all, launch::longest_value)) {
+      place.put(key(first), std::as_bytes(std::span(value)), patience);
+      first += static_cast<std::size_t>(std::ranges::count(value, '\n')) + 1;
     }
-    std::istringstream lines(text_of(place.get(key, patience_from_environment())));
-    for (std::string line; std::getline(lines, line);) all.push_back(line);
+    return all;
   }
-  if (all.size() == static_cast<std::size_t>(place.size())) return all;
+  for (std::size_t first = 0, next = 0; next < size; first = next) {
+    add_lines(all, text_of(place.get(key(first), patience)));
+    next = all.size();
+    if (next == first) break;
+  }
+  if (all.size() == size) return all;
   throw Error(Cause::system, "rank 0's list of addresses has " + std::to_string(all.size()) + " lines for " +
                                  std::to_string(place.size()) + " ranks; use one version of Tutti");
 }
@@ -132,7 +137,7 @@ void World::make() {
   if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
   Offer offer = own_offer(source);
   if (place.size() > 1 && rank == 0) {
-    place.put(offer_key, offer.pack());
+    place.put(offer_key, offer.pack(), patience_from_environment());
   } else if (place.size() > 1) {
     const Offer theirs = Offer::unpack(place.get(offer_key, patience_from_environment()));
     compare(rank, offer, theirs);

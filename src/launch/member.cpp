@@ -71,13 +71,13 @@ bool in_job() {
          find_slurm_task().has_value();
 }
 
-void Member::put(std::string_view key, std::span<const std::byte> value) {
+void Member::put(std::string_view key, std::span<const std::byte> value, const Patience& patience) {
   check_key(key);
   if (value.size() > longest_value)
     throw Error(Cause::usage, "a value in the store holds at most 65536 bytes; send larger data with a collective");
   const std::scoped_lock lock(state_->mutex);
   if (!state_->control.open()) throw nobody_else();
-  Deadline deadline(Patience{});
+  Deadline deadline(patience);
   const std::uint32_t number = ++state_->asked;
   state_->control.send(Put{number, std::string(key), {value.begin(), value.end()}}, deadline);
   for (;;) {

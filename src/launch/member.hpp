@@ -56,8 +56,9 @@ class Member {
   const std::shared_ptr<host::Segment>& segment() const;
 
   /// Gives the others a value of at most 64 KiB. A key (1 to 128 printable characters) can be put once in a job.
-  /// Throws Error: usage (bad key or value, key taken), system (launcher gone). Any thread; one at a time is served.
-  void put(std::string_view key, std::span<const std::byte> value);
+  /// Throws Error: usage (bad key or value, key taken), timeout, interrupted, system (launcher gone). Any thread; one
+  /// at a time is served.
+  void put(std::string_view key, std::span<const std::byte> value, const Patience& patience = {});
   /// Waits until somebody has put the key. Throws Error: usage, timeout, interrupted, system, peer_lost (a rank
   /// was lost before it was put).
   std::vector<std::byte> get(std::string_view key, const Patience& patience = {});

@@ -49,6 +49,13 @@ TEST(Join, TheStoreGivesUpInTime) {
   expect_text(job, "did not answer in the time given");
 }
 
+TEST(Join, NorDoesWhoPutsWaitForEver) {
+  Running job(
+      tutti_run({"-n", "2"}, probe({"join", "patience=1", "0/stop-launcher=4", "0/put=where:here", "get=where"})));
+  EXPECT_EQ(job.wait(), 5);
+  expect_text(job, "did not answer in the time given");
+}
+
 TEST(Join, ARankThatHasLeftCannotComeBack) {
   const std::string script = probe_command() + " join leave && " + probe_command() + " join";
   Running job(tutti_run({"-n", "2"}, {"sh", "-c", script}));

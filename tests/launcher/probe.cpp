@@ -50,7 +50,7 @@ void write_world(const std::string&) {
 
 void put(const std::string& text) {
   const std::size_t end = text.find(':');
-  member->put(text.substr(0, end), std::as_bytes(std::span(text).subspan(end + 1)));
+  member->put(text.substr(0, end), std::as_bytes(std::span(text).subspan(end + 1)), patience);
 }
 
 void get(const std::string& key) {
@@ -126,6 +126,16 @@ void fork_and_hold(const std::string& seconds) {
   _exit(0);
 }
 
+/// The launcher answers nobody for so long.
+void stop_launcher(const std::string& seconds) {
+  const pid_t launcher = getppid();
+  kill(launcher, SIGSTOP);
+  if (fork() != 0) return;
+  sleep_for(seconds);
+  kill(launcher, SIGCONT);
+  _exit(0);
+}
+
 const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"join", [](const std::string&) { member.emplace(launch::join(patience)); }},
     {"leave", [](const std::string&) { member->leave(); }},
@@ -153,6 +163,7 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"await-death", await_death},
     {"chatter", chatter},
     {"fork", fork_and_hold},
+    {"stop-launcher", stop_launcher},
 };
 
 int run(int count, char** arguments) {
