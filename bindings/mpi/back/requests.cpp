@@ -114,10 +114,8 @@ void progress() {
   const std::unique_lock lock(all.lock, std::try_to_lock);
   if (!lock) return;
   // Persistent collectives are asked for their state by their own requests alone, and have to move on without.
-  if (!resting() && Host::get() != nullptr) {
-    Rank awaited = -1;
-    for (engine::Engine* engine : Host::get()->engines()) engine->progress(awaited);
-  }
+  if (!resting() && Host::get() != nullptr)
+    for (engine::Engine* engine : Host::get()->engines()) engine->visit();
   for (auto open = all.open.begin(); open != all.open.end();) {
     if (!test((*open)->operation, (*open)->code)) {
       ++open;
