@@ -55,8 +55,7 @@ void run(const Group& group, int kind, nb::object send, nb::object recv, Rest...
   const Prepared prepared(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
   say_call(true);
   Pending pending(without_gil([&] { return group.start(prepared.call()); }));
-  wait(pending.request, time_limit(group));
-  prepared.rethrow();
+  wait(pending.request, prepared, time_limit(group));
 }
 
 template <class... Rest>

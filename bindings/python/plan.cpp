@@ -54,8 +54,7 @@ void run_plan(const Group& group, const Plan& plan, nb::object send, nb::object 
   };
   say_call(true);
   Pending pending(start());
-  wait(pending.request, time_limit(group));
-  prepared.rethrow();
+  wait(pending.request, prepared, time_limit(group));
 }
 
 std::unique_ptr<Started> start_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv,

@@ -2,6 +2,7 @@
 #include "prepared.hpp"
 
 #include <numeric>
+#include <stdexcept>
 #include <string_view>
 #include <utility>
 
@@ -113,8 +114,16 @@ Prepared::Prepared(const nb::object& buffer, Memory::Use use, const char* role) 
   held.emplace(buffer.ptr(), use, role);
 }
 
+void throw_again(const std::exception_ptr& raised) {
+  try {
+    std::rethrow_exception(raised);
+  } catch (const nb::python_error& once) {
+    throw nb::python_error(once);
+  }
+}
+
 void Prepared::rethrow() const {
-  if (raised_) std::rethrow_exception(raised_);
+  if (raised_) throw_again(raised_);
 }
 
 std::string Prepared::what() const {
@@ -402,15 +411,15 @@ void Prepared::take_operation() {
 void Prepared::reduce(const void* in, void* inout, Count n, void* context) {
   auto& self = *static_cast<Prepared*>(context);
   const nb::gil_scoped_acquire gil;
-  // No exception may pass through the engine: the first one is raised when the operation is complete.
-  if (self.raised_) return;
   try {
     const auto bytes = static_cast<Py_ssize_t>(n) * self.call_.element;
     auto* lower = static_cast<char*>(const_cast<void*>(in));
     self.arguments_.op.apply(nb::steal(PyMemoryView_FromMemory(lower, bytes, PyBUF_READ)),
                              nb::steal(PyMemoryView_FromMemory(static_cast<char*>(inout), bytes, PyBUF_WRITE)));
   } catch (...) {
+    // This rank gets what was raised itself; the engine, which breaks the group, takes what needs no interpreter.
     self.raised_ = std::current_exception();
+    throw std::runtime_error("its reduction function raised an exception");
   }
 }
 

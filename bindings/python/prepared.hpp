@@ -36,6 +36,9 @@ struct Arguments {
   std::optional<std::vector<Count>> send_counts, send_offsets, recv_counts, recv_offsets;
 };
 
+/// Throws what is kept, as often as one likes: a python_error itself can be handed to Python once.
+[[noreturn]] void throw_again(const std::exception_ptr& raised);
+
 /// Lives until the operation is complete. Made and destroyed with the GIL held.
 class Prepared {
  public:
@@ -52,8 +55,10 @@ class Prepared {
 
   const Call& call() const { return call_; }
   const Memory& memory() const { return recv_ ? *recv_ : *send_; }
-  /// Throws what the user's reduction raised.
+  /// Throws what the user's reduction raised, if it did: the operation has then failed.
   void rethrow() const;
+  /// Before it is started again.
+  void forget_raised() { raised_ = nullptr; }
 
  private:
   /// What messages call it: "allreduce", "plan ring".

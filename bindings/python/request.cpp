@@ -55,6 +55,17 @@ void in_turns(std::span<const Request> requests, Seconds timeout, Step step, Exp
   }
 }
 
+/// Runs `work` on the request of a prepared call: what its reduction raised goes before the error that came of it.
+template <class Work>
+auto raised_first(const Request& request, const Prepared& prepared, Work work) {
+  try {
+    return work();
+  } catch (const Error&) {
+    if (!request) prepared.rethrow();
+    throw;
+  }
+}
+
 }  // namespace
 
 Pending::~Pending() {
@@ -78,6 +89,10 @@ void wait(Request& request, Seconds timeout) {
       });
 }
 
+void wait(Request& request, const Prepared& prepared, Seconds timeout) {
+  raised_first(request, prepared, [&] { wait(request, timeout); });
+}
+
 void wait_unasked(Request& request) {
   try {
     python::wait(request, std::nullopt);
@@ -98,18 +113,17 @@ Started::~Started() {
 /// Runs `work`, which may end the operation one way or the other, and remembers how it ended.
 template <class Work>
 void Started::settle(Work work) {
-  if (failure_) std::rethrow_exception(failure_);
+  if (failure_) throw_again(failure_);
   if (!prepared_) return;
   try {
-    work();
-    if (!pending_.request) prepared_->rethrow();
+    raised_first(pending_.request, *prepared_, work);
   } catch (...) {
     if (!pending_.request) {
       failure_ = std::current_exception();
       prepared_.reset();
-    } else {
-      given_up_ = true;
+      throw_again(failure_);
     }
+    given_up_ = true;
     throw;
   }
   if (!pending_.request) prepared_.reset();
@@ -177,6 +191,7 @@ Repeated::~Repeated() {
 
 void Repeated::start() {
   say_call(false);
+  if (!persistent_.pending()) prepared_->forget_raised();
   {
     const nb::gil_scoped_release without_gil;
     persistent_.start();
@@ -186,9 +201,9 @@ void Repeated::start() {
 
 nb::object Repeated::wait(Seconds timeout) {
   given_up_ = true;  // unless the wait comes to its end
-  python::wait(persistent_.request(), timeout);
+  python::wait(persistent_.request(), *prepared_, timeout);
   given_up_ = false;
-  prepared_->rethrow();
+  prepared_->rethrow();  // also when a test has said so before
   return result_;
 }
 
@@ -198,12 +213,12 @@ nb::object Repeated::run(Seconds timeout) {
 }
 
 bool Repeated::test() {
-  {
+  const bool complete = raised_first(persistent_.request(), *prepared_, [&] {
     const nb::gil_scoped_release without_gil;
-    if (!persistent_.test()) return false;
-  }
-  prepared_->rethrow();
-  return true;
+    return persistent_.test();
+  });
+  if (complete) prepared_->rethrow();
+  return complete;
 }
 
 int Repeated::fileno() {

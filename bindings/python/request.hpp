@@ -34,6 +34,9 @@ struct Pending {
 /// signal handler raised (KeyboardInterrupt): the request is then still pending, and given up when it is destroyed.
 void wait(Request& request, Seconds timeout);
 
+/// The same for a prepared call's: what its reduction raised goes before what the operation failed with because of it.
+void wait(Request& request, const Prepared& prepared, Seconds timeout);
+
 /// Like the C++ destructor of a pending request, but Ctrl-C works.
 void wait_unasked(Request& request);
 

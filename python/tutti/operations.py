@@ -56,8 +56,8 @@ def op(function: Callable[[np.ndarray, np.ndarray], object], commutative: bool =
 
     ``function(lower, higher)`` gets two arrays of equal length, the first from the lower ranks, and returns what
     combines them element by element. It must be associative; say so when it does not commute. It may be called in
-    pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises is raised by the call
-    or wait on the rank where it happened, when the operation is complete.
+    pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises breaks the group: the
+    call or wait raises it on the rank where it happened, and an `Error` (broken) on the others.
     """
     return Operation(f"op({getattr(function, '__name__', function)!s})", function, commutative)
 

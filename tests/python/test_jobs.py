@@ -28,6 +28,11 @@ def test_program(size, program):
     run(size, program)
 
 
+@pytest.mark.parametrize("size", SIZES[1:])
+def test_a_reduction_that_raises_breaks_the_group(size):
+    run(size, "raising.py")
+
+
 def test_control_c_ends_a_wait():
     run(2, "interrupted.py")
 

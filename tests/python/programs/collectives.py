@@ -187,9 +187,11 @@ def check_functions():
 
     raised = False
     try:
-        GROUP.allreduce(np.ones(3), op=tutti.op(fails))
+        GROUP.dup().allreduce(np.ones(3), op=tutti.op(fails))  # breaks that group
     except ArithmeticError:
         raised = True
+    except tutti.Error as error:
+        assert error.cause == "broken"
     # Where it runs is the algorithm's choice; somewhere it does, when there is something to combine.
     assert GROUP.allreduce(np.array([raised]), op=tutti.LOR)[0] == (SIZE > 1)
 
