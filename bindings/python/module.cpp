@@ -73,8 +73,8 @@ std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb
   nb::object result = recv;
   auto prepared =
       std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
-  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result),
-                                    time_limit(group));
+  Persistent persistent = without_gil([&] { return group.init(prepared->call()); });
+  return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
 }
 
 std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
@@ -130,6 +130,7 @@ void define_collective(Class& group, const char* name, Function function, const 
 void define_group(nb::module_& module) {
   using Counts = std::optional<std::vector<Count>>;
   nb::class_<Group> group(module, "Group", "A group of processes, as the engine sees it.");
+  nb::class_<Handle, Group>(module, "Handle", "The same in Python's hands.");
   group.def_prop_ro("rank", &Group::rank, "This process's position.")
       .def_prop_ro("size", &Group::size, "The number of processes.")
       .def_prop_ro("name", &Group::name, "A name for messages.")
@@ -162,7 +163,9 @@ void define_group(nb::module_& module) {
       .def(
           "shrink", [](const Group& self) { return make_group([&] { return self.shrink(); }); }, "The survivors.")
       .def_prop_ro("lost", &Group::lost, "The ranks found lost.")
-      .def("reproducible", &Group::reproducible, "The same group with sums that are rounded once.")
+      .def(
+          "reproducible", [](const Group& self) { return Handle(self.reproducible()); },
+          "The same group with sums that are rounded once.")
       .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.")
       .def("start_sum", &start_sum, "Starts the sum of whole arrays.")
       .def("start_send", &start_send, "Starts sending a buffer.")
@@ -175,11 +178,11 @@ void define_group(nb::module_& module) {
                     "Makes a collective ready for many calls.");
   define_plan_calls(group);
   module.def(
-      "world", [] { return without_gil([] { return world(); }); }, "All processes of the job.");
+      "world", [] { return Handle(without_gil([] { return world(); })); }, "All processes of the job.");
   module.def(
       "from_mpi",
       [](std::uintptr_t address) {
-        return without_gil([&] { return detail::from_mpi(reinterpret_cast<const void*>(address), ""); });
+        return Handle(without_gil([&] { return detail::from_mpi(reinterpret_cast<const void*>(address), ""); }));
       },
       "address"_a, "The ranks of the MPI communicator at this address.");
 }

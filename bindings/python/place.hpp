@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in the user's Python program a call stands.
+// Where in the user's Python program a call stands, and the groups that calls make.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -28,10 +28,23 @@ auto wait_inside(Work work) {
   return work();
 }
 
-/// The same for one that makes a group; None for ranks that are not in it.
+/// A group in Python's hands. The end of its last handle takes locks of the engine, whose holder may want the GIL to
+/// run a reduction: it comes without the GIL.
+struct Handle : Group {
+  explicit Handle(Group made) : Group(std::move(made)) {}
+  Handle(Handle&&) = default;
+  Handle& operator=(Handle&&) = delete;
+  ~Handle() {
+    if (!*this) return;
+    const nanobind::gil_scoped_release released;
+    Group::operator=(Group());
+  }
+};
+
+/// wait_inside for a call that makes a group; None for ranks that are not in it.
 template <class Make>
 nanobind::object make_group(Make make) {
-  Group made = wait_inside(std::move(make));
+  Handle made(wait_inside(std::move(make)));
   return made ? nanobind::cast(std::move(made)) : nanobind::none();
 }
 

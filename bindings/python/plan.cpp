@@ -74,8 +74,12 @@ std::unique_ptr<Repeated> init_plan(const Group& group, const Plan& plan, nb::ob
                                     const Operation* op) {
   nb::object result = recv;
   auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  return std::make_unique<Repeated>(group.init(prepared->call()), std::move(prepared), std::move(result),
-                                    time_limit(group));
+  const auto init = [&] {
+    const nb::gil_scoped_release released;
+    return group.init(prepared->call());
+  };
+  Persistent persistent = init();
+  return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
 }
 
 Plan cached(const Group& group, const std::string& key, const nb::callable& build) {

@@ -161,7 +161,10 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
     }
   };
   try {
-    in_turns(requests, timeout, look, [&] { found = tutti::wait_any(requests, Duration(0)); });
+    in_turns(requests, timeout, look, [&] {
+      const nb::gil_scoped_release without_gil;
+      found = tutti::wait_any(requests, Duration(0));
+    });
   } catch (...) {
     raised = std::current_exception();
   }

@@ -33,6 +33,11 @@ def test_a_reduction_that_raises_breaks_the_group(size):
     run(size, "raising.py")
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_no_call_waits_for_a_reduction_with_the_interpreter(size):
+    run(size, "locked.py")
+
+
 def test_control_c_ends_a_wait():
     run(2, "interrupted.py")
 
