@@ -141,6 +141,19 @@ def test_fortran(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])], tmp_path)
 
 
+@pytest.mark.parametrize("program", ["legacy", "older", "modern"])
+@pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
+def test_fortran_is_served(name, program, tmp_path):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.f90"])
+    how = {"policy": "always", "environment": {"TUTTI_MPI_REPORT": "1"}, "cwd": tmp_path}
+    done = mpi_jobs.run(mpi, 2, [program], **how)
+    done.checked()
+    table = {row[0]: row[1:] for row in re.findall(r"^(\w+) +\w+ +(\d+) +(\d+) ", done.err, re.MULTILINE)}
+    served = {kind for kind, (by_mpi, by_tutti) in table.items() if by_mpi == "0" and by_tutti != "0"}
+    assert {"iallreduce", "ibarrier"} & served, done.err
+
+
 @pytest.mark.parametrize("name", mpis.WITH_FORTRAN)
 def test_fortran_that_is_loaded_late(name, tmp_path):
     """As a module of Python's: the MPI and the names of Fortran's constants are for its loader alone."""

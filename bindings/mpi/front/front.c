@@ -30,7 +30,7 @@
       ".Lname_" #symbol ": .asciz \"" #symbol "\"\n"                        \
       ".popsection\n"                                                       \
       ".pushsection .text\n"                                                \
-      ".globl " #symbol "\n"                                                \
+      ".globl " #symbol ", P" #symbol "\n"                                   \
       ".type " #symbol ", @function\n"                                      \
       #symbol ": endbr64\n"                                                 \
       "  jmp *.Lslot_" #symbol "(%rip)\n"                                   \
@@ -38,6 +38,7 @@
       "  leaq .Lslot_" #symbol "(%rip), %r11\n"                             \
       "  leaq .Lfirst_" #symbol "(%rip), %r10\n"                            \
       "  jmp tutti_mpi_first\n"                                             \
+      ".set P" #symbol ", " #symbol "\n"                                     \
       ".size " #symbol ", . - " #symbol "\n"                                \
       ".popsection\n");
 // clang-format on
