@@ -178,7 +178,7 @@ void define_group(nb::module_& module) {
                     "Makes a collective ready for many calls.");
   define_plan_calls(group);
   module.def(
-      "world", [] { return Handle(without_gil([] { return world(); })); }, "All processes of the job.");
+      "world", [] { return Handle(wait_inside([] { return world(); })); }, "All processes of the job.");
   module.def(
       "from_mpi",
       [](std::uintptr_t address) {

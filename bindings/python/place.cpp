@@ -4,7 +4,9 @@
 #include <nanobind/nanobind.h>
 #include <nanobind/stl/string.h>
 
+#include <exception>
 #include <string_view>
+#include <utility>
 
 #include "tutti/trace.hpp"
 
@@ -13,6 +15,8 @@ namespace tutti::python {
 namespace nb = nanobind;
 
 namespace {
+
+std::exception_ptr raised_by_signal;  // guarded by the GIL
 
 bool in_package(std::string_view module) { return module == "tutti" || module.starts_with("tutti."); }
 
@@ -33,6 +37,17 @@ std::string place() {
     // A name that cannot be told is no reason to end a wait.
   }
   return {};
+}
+
+bool interrupted() {
+  const nb::gil_scoped_acquire gil;
+  if (PyErr_CheckSignals() == 0) return false;
+  raised_by_signal = std::make_exception_ptr(nb::python_error());
+  return true;
+}
+
+void throw_interruption() {
+  if (raised_by_signal) std::rethrow_exception(std::exchange(raised_by_signal, nullptr));
 }
 
 void say_call(bool blocks) {

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "tutti/error.hpp"
 #include "tutti/group.hpp"
 #include "tutti/trace.hpp"
 
@@ -20,12 +21,22 @@ std::string place();
 /// it is waited for at once.
 void say_call(bool blocks);
 
-/// Runs a call that waits inside for other ranks, without the GIL: `tutti why` shows where it stands.
+/// Whether a signal handler has raised; it is kept. For the main thread: others get no signals.
+bool interrupted();
+/// Throws what a signal handler has raised.
+void throw_interruption();
+
+/// Runs a call that waits inside for other ranks, without the GIL: `tutti why` shows where it stands, and Ctrl-C works.
 template <class Work>
 auto wait_inside(Work work) {
-  const CalledAt place(python::place());
-  const nanobind::gil_scoped_release released;
-  return work();
+  const CalledAt place(python::place(), interrupted);
+  try {
+    const nanobind::gil_scoped_release released;
+    return work();
+  } catch (const Error& error) {
+    if (error.cause() == Cause::interrupted) throw_interruption();
+    throw;
+  }
 }
 
 /// A group in Python's hands. The end of its last handle takes locks of the engine, whose holder may want the GIL to

@@ -168,13 +168,7 @@ void define_plan_calls(nb::class_<Group>& group) {
            "Makes a plan ready for many starts.")
       .def(
           "check_plan",
-          [](const Group& self, const Plan& plan) {
-            const auto look = [&] {
-              const nb::gil_scoped_release released;
-              return self.check(plan);
-            };
-            expect(look());
-          },
+          [](const Group& self, const Plan& plan) { expect(wait_inside([&] { return self.check(plan); })); },
           "Raises what does not fit.");
 }
 

@@ -19,7 +19,7 @@ enum class Cause : std::uint8_t {
   timeout,      ///< The time given to wait ran out; the request is still pending.
   broken,       ///< The group was broken by an earlier error, or by a rank that gave up its request.
   system,       ///< The operating system refused something (memory, a descriptor, a socket).
-  interrupted,  ///< A signal asked the wait to stop (Python's Ctrl-C); the request is still pending.
+  interrupted,  ///< A signal asked the wait inside a call to stop (Python's Ctrl-C).
 };
 
 /// The base of everything Tutti throws. `what()` is one readable text that ends with what to do.

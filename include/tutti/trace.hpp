@@ -17,10 +17,11 @@ TUTTI_API bool is_recorded();
 TUTTI_API void say_next_call(std::string_view place, bool blocks);
 
 /// While it lives, all that this thread waits for stands at one place, for `tutti why`: for calls that wait inside,
-/// such as split. One at a time in a thread.
+/// such as split. `interrupted`, if any, is asked now and then meanwhile: true ends the wait with Error (interrupted).
+/// One at a time in a thread.
 class TUTTI_API CalledAt {
  public:
-  explicit CalledAt(std::string place);
+  explicit CalledAt(std::string place, bool (*interrupted)() = nullptr);
   ~CalledAt();
   CalledAt(const CalledAt&) = delete;
   CalledAt& operator=(const CalledAt&) = delete;

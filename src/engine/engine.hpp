@@ -11,6 +11,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <utility>
 #include <vector>
 
 #include "engine/agreements.hpp"
@@ -51,6 +52,22 @@ inline std::atomic<std::uint32_t> fork_generation{0};
 /// Where the call that this thread is in stands, as far as its language has said it (tutti::CalledAt); else empty. Read
 /// when a wait has become long.
 std::string_view& calling_place();
+
+/// What that call asks while it waits, null for nothing: true ends the wait with Error (interrupted).
+using Interruption = bool (*)();
+Interruption& interruption();
+
+/// While it lives, this thread's waits come to their end: for destructors, which must not throw.
+class Uninterrupted {
+ public:
+  Uninterrupted() : before_(std::exchange(interruption(), nullptr)) {}
+  ~Uninterrupted() { interruption() = before_; }
+  Uninterrupted(const Uninterrupted&) = delete;
+  Uninterrupted& operator=(const Uninterrupted&) = delete;
+
+ private:
+  Interruption before_;
+};
 
 class Engine {
  public:
@@ -133,9 +150,11 @@ class Engine {
 
    private:
     friend class Engine;
+    void look_for_interruption();
     Engine& engine_;
     std::span<Operation* const> operations_;
     bool noted_ = false;
+    std::uint64_t asked_ = 0;  // when the last question was whether the wait is interrupted
   };
 
   [[noreturn]] void refuse_process() const;

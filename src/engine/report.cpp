@@ -16,6 +16,9 @@ using plan::Verb;
 
 namespace {
 
+/// The language that is asked may be busy with another thread: seldom enough not to hold the engine up.
+constexpr std::uint64_t between_questions = 50'000'000;
+
 bool same(const Wait& a, const Wait& b) {
   return a.context == b.context && a.sequence == b.sequence && a.what == b.what && a.tag == b.tag && a.site == b.site;
 }
@@ -25,6 +28,11 @@ bool same(const Wait& a, const Wait& b) {
 std::string_view& calling_place() {
   static thread_local std::string_view place;
   return place;
+}
+
+Interruption& interruption() {
+  static thread_local Interruption asks = nullptr;
+  return asks;
 }
 
 void Operation::unseen(Index index, std::vector<Rank>& ranks) const {
@@ -86,6 +94,21 @@ Engine::SlowWait::~SlowWait() {
 void Engine::SlowWait::tick() {
   if (!noted_) engine_.note(*this);
   engine_.tick();
+  if (interruption() != nullptr) look_for_interruption();
+}
+
+/// What is waited for is given up with its request, as after a time-out.
+void Engine::SlowWait::look_for_interruption() {
+  const std::uint64_t now = engine_.waiting_.now();
+  if (asked_ == 0) asked_ = now;
+  if (now - asked_ < between_questions) return;
+  asked_ = now;
+  if (!interruption()()) return;
+  for (Operation* operation : operations_)
+    if (operation != nullptr) operation->remember_timeout();
+  throw Error(Cause::interrupted,
+              "a signal has ended the wait for the other ranks. A collective that was under way is given up, which "
+              "breaks its group; agree and shrink go on when they are called again.");
 }
 
 SlowOperation& Engine::slow(const Operation& operation) {

@@ -174,8 +174,14 @@ namespace tutti {
 
 bool is_recorded() { return job::of_process != nullptr; }
 
-CalledAt::CalledAt(std::string place) : place_(std::move(place)) { engine::calling_place() = place_; }
-CalledAt::~CalledAt() { engine::calling_place() = {}; }
+CalledAt::CalledAt(std::string place, bool (*interrupted)()) : place_(std::move(place)) {
+  engine::calling_place() = place_;
+  engine::interruption() = interrupted;
+}
+CalledAt::~CalledAt() {
+  engine::calling_place() = {};
+  engine::interruption() = nullptr;
+}
 
 void say_next_call(std::string_view place, bool blocks) {
   if (!is_recorded()) return;

@@ -62,6 +62,7 @@ Request::~Request() {
   if (operation_ == nullptr || engine_of(*operation_).forked()) return;
   if (!operation_->finished()) {
     if (operation_->timed_out()) operation_->channel().give_up(*operation_);
+    const engine::Uninterrupted to_the_end;
     engine_of(*operation_).wait(*operation_, 0);
   }
   std::exchange(operation_, nullptr)->release();

@@ -139,10 +139,9 @@ std::shared_ptr<Member> Member::shrink(const void* site) {
     Opinion confirmed;
     try {
       confirmed = decide(called_confirm, true, survey_->notes, site);
-    } catch (const Timeout&) {
-      throw;  // called again, it goes on here
-    } catch (const Error&) {
-      survey_.reset();
+    } catch (const Error& error) {
+      const bool goes_on = error.cause() == Cause::timeout || error.cause() == Cause::interrupted;
+      if (!goes_on) survey_.reset();  // else it goes on here when it is called again
       throw;
     }
     const auto found = std::exchange(survey_, nullptr);

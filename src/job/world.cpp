@@ -29,6 +29,7 @@ namespace {
 launch::Patience patience_from_environment() {
   launch::Patience patience;
   patience.timeout = std::chrono::nanoseconds(timeout_from_environment());
+  patience.interrupted = engine::interruption();
   return patience;
 }
 

@@ -40,6 +40,12 @@ def test_no_call_waits_for_a_reduction_with_the_interpreter(size):
 
 def test_control_c_ends_a_wait():
     run(2, "interrupted.py")
+    run(2, "interrupted_inside.py")
+
+
+def test_control_c_ends_the_wait_at_the_start():
+    done = subprocess.run(command(2, "interrupted_start.py"), capture_output=True, text=True, timeout=30, check=False)
+    assert done.returncode == 7, done.stdout + done.stderr
 
 
 def test_the_time_limit_holds_for_blocking_calls():
