@@ -130,7 +130,7 @@ void define_collective(Class& group, const char* name, Function function, const 
 void define_group(nb::module_& module) {
   using Counts = std::optional<std::vector<Count>>;
   nb::class_<Group> group(module, "Group", "A group of processes, as the engine sees it.");
-  nb::class_<Handle, Group>(module, "Handle", "The same in Python's hands.");
+  const nb::class_<Handle, Group> handle(module, "Handle", "The same in Python's hands.");
   group.def_prop_ro("rank", &Group::rank, "This process's position.")
       .def_prop_ro("size", &Group::size, "The number of processes.")
       .def_prop_ro("name", &Group::name, "A name for messages.")
