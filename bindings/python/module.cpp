@@ -28,13 +28,6 @@ namespace tutti::python {
 
 namespace {
 
-/// Runs what may wait for other processes, or for a thread that wants the GIL, without it.
-template <class Work>
-auto without_gil(Work work) {
-  const nb::gil_scoped_release released;
-  return work();
-}
-
 Arguments arguments(int kind, nb::object send, nb::object recv, const Operation* op, Rank root, std::string algorithm,
                     std::optional<std::vector<Count>> send_counts, std::optional<std::vector<Count>> send_offsets,
                     std::optional<std::vector<Count>> recv_counts, std::optional<std::vector<Count>> recv_offsets) {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Where in the user's Python program a call stands, and the groups that calls make.
+// Where in the user's Python program a call stands, how it waits without the GIL, and the groups that calls make.
 #pragma once
 
 #include <nanobind/nanobind.h>
@@ -26,13 +26,19 @@ bool interrupted();
 /// Throws what a signal handler has raised.
 void throw_interruption();
 
+/// Runs what may wait for other processes, or for a thread that wants the GIL, without it.
+template <class Work>
+auto without_gil(Work work) {
+  const nanobind::gil_scoped_release released;
+  return work();
+}
+
 /// Runs a call that waits inside for other ranks, without the GIL: `tutti why` shows where it stands, and Ctrl-C works.
 template <class Work>
 auto wait_inside(Work work) {
   const CalledAt place(python::place(), interrupted);
   try {
-    const nanobind::gil_scoped_release released;
-    return work();
+    return without_gil(std::move(work));
   } catch (const Error& error) {
     if (error.cause() == Cause::interrupted) throw_interruption();
     throw;

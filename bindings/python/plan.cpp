@@ -48,12 +48,8 @@ void check_as(const std::vector<Plan>& plans, const std::string& collective, Cou
 
 void run_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv, const Operation* op) {
   const Prepared prepared(plan, std::move(send), std::move(recv), op);
-  const auto start = [&] {
-    const nb::gil_scoped_release released;
-    return group.start(prepared.call());
-  };
   say_call(true);
-  Pending pending(start());
+  Pending pending(without_gil([&] { return group.start(prepared.call()); }));
   wait(pending.request, prepared, time_limit(group));
 }
 
@@ -61,12 +57,8 @@ std::unique_ptr<Started> start_plan(const Group& group, const Plan& plan, nb::ob
                                     const Operation* op) {
   nb::object result = recv;
   auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  const auto start = [&] {
-    const nb::gil_scoped_release released;
-    return group.start(prepared->call());
-  };
   say_call(false);
-  Request request = start();
+  Request request = without_gil([&] { return group.start(prepared->call()); });
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
 
@@ -74,11 +66,7 @@ std::unique_ptr<Repeated> init_plan(const Group& group, const Plan& plan, nb::ob
                                     const Operation* op) {
   nb::object result = recv;
   auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  const auto init = [&] {
-    const nb::gil_scoped_release released;
-    return group.init(prepared->call());
-  };
-  Persistent persistent = init();
+  Persistent persistent = without_gil([&] { return group.init(prepared->call()); });
   return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
 }
 
