@@ -29,6 +29,12 @@ int blocked(const Function& function) {
   return running_operations.load(std::memory_order_seq_cst) == 0 ? function() : with_helper(function);
 }
 
+/// The same at any time, for a function that has no non-blocking form.
+template <class Function>
+int guarded(const Function& function) {
+  return resting() ? blocked(function) : with_helper(function);
+}
+
 /// Counts an operation that runs from now on, with the helper thread where somebody is blocked.
 void begin_running();
 void end_running();

@@ -45,8 +45,7 @@ struct Guarded<member> {
   inline static FunctionName name{};
   static int call(Arguments... arguments) noexcept {
     const Inside inside(name, __builtin_return_address(0));
-    const auto itself = [&] { return (own.*member)(arguments...); };
-    return resting() ? blocked(itself) : with_helper(itself);
+    return guarded([&] { return (own.*member)(arguments...); });
   }
   static int construct(Arguments... arguments) noexcept {
     const int code = call(arguments...);

@@ -129,8 +129,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   /// Always the blocking form, with which that of another rank matches.
   static int pass_on(Arguments... arguments, MPI_Comm comm) {
-    const auto itself = [&] { return real_blocking(arguments..., comm); };
-    return resting() ? blocked(itself) : with_helper(itself);
+    return guarded([&] { return real_blocking(arguments..., comm); });
   }
 };
 

@@ -5,7 +5,6 @@
 
 #include "blocked.hpp"
 #include "blocking.hpp"
-#include "helper.hpp"
 #include "host.hpp"
 #include "inside.hpp"
 #include "requests.hpp"
@@ -108,8 +107,7 @@ struct ExchangeInPlace {
                   MPI_Comm comm, MPI_Status* status) noexcept {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), receive_tag);
     const auto itself = [&] { return own(buffer, count, type, to, send_tag, from, receive_tag, comm, status); };
-    if (resting()) return blocked(itself);
-    if (own_start == nullptr) return with_helper(itself);
+    if (resting() || own_start == nullptr) return guarded(itself);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, send_tag, from, receive_tag, comm, &request);
     return code == MPI_SUCCESS ? finish(request, status) : code;
