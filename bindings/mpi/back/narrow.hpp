@@ -6,8 +6,10 @@
 #include <limits>
 #include <memory>
 #include <mutex>
+#include <set>
 #include <tuple>
 #include <type_traits>
+#include <utility>
 #include <vector>
 
 #include "forms.hpp"
@@ -18,10 +20,10 @@ namespace tutti::mpi {
 /// Arguments made narrow, from the first to the last, and whether they could be.
 class Narrow {
  public:
-  explicit Narrow(const Lengths& lengths) : lengths_(lengths) {}
+  /// Its arrays live as long as it, or for ever where they stay with the MPI.
+  Narrow(const Lengths& lengths, bool stays) : lengths_(lengths), stays_(stays) {}
 
   bool fits() const { return fits_; }
-  bool has_arrays() const { return !arrays_.empty(); }
 
   /// The same argument as `Small`. A buffer says whose counts follow: what is sent stands in constant memory.
   template <class Small, class Wide>
@@ -34,9 +36,9 @@ class Narrow {
       return wide;
     } else if constexpr (std::is_pointer_v<Wide>) {
       if (wide == nullptr || length_ == Lengths::absent) return nullptr;
-      auto& copy = arrays_.emplace_back();
+      std::vector<int> copy;
       for (int i = 0; i < length_; ++i) copy.push_back(number(wide[i]));
-      return copy.data();
+      return stays_ ? kept(std::move(copy)).data() : arrays_.emplace_back(std::move(copy)).data();
     } else {
       return length_ == Lengths::absent ? 0 : number(wide);
     }
@@ -49,7 +51,17 @@ class Narrow {
     return static_cast<int>(wide);
   }
 
+  /// The MPI reads an array until the request is complete, of which nobody tells us. One copy of each is kept, since a
+  /// program that counts alike each time must not grow with its calls.
+  static const std::vector<int>& kept(std::vector<int>&& array) {
+    static std::mutex& lock = *std::make_unique<std::mutex>().release();
+    static auto& all = *std::make_unique<std::set<std::vector<int>>>().release();
+    const std::lock_guard guard(lock);
+    return *all.insert(std::move(array)).first;
+  }
+
   Lengths lengths_;
+  bool stays_;
   int length_ = Lengths::absent;
   bool fits_ = true;
   std::deque<std::vector<int>> arrays_;
@@ -64,23 +76,21 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
 
  public:
   static int blocking(Wide... wide, MPI_Comm comm) {
-    Narrow narrow(lengths(comm, wide...));
+    Narrow narrow(lengths(comm, wide...), false);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
     return std::apply([&](Small... arguments) { return Plain::real_blocking(arguments..., comm); }, small);
   }
   static int starting(Wide... wide, MPI_Comm comm, MPI_Request* request) {
-    Narrow narrow(lengths(comm, wide...));
+    Narrow narrow(lengths(comm, wide...), true);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
-    keep(narrow);
     return std::apply([&](Small... arguments) { return Plain::real_starting(arguments..., comm, request); }, small);
   }
   static int preparing(Wide... wide, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
-    Narrow narrow(lengths(comm, wide...));
+    Narrow narrow(lengths(comm, wide...), true);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits() || Plain::real_preparing == nullptr) return refuse(comm);
-    keep(narrow);
     return std::apply([&](Small... arguments) { return Plain::real_preparing(arguments..., comm, info, request); },
                       small);
   }
@@ -99,14 +109,6 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
       else
         return lengths_of(C::kind, comm, MPI_PROC_NULL);
     }
-  }
-  /// The MPI reads the arrays until the request is complete, of which nobody tells us: they are kept.
-  static void keep(Narrow& narrow) {
-    static std::mutex& lock = *std::make_unique<std::mutex>().release();
-    static auto& all = *std::make_unique<std::deque<Narrow>>().release();
-    if (!narrow.has_arrays()) return;
-    const std::lock_guard guard(lock);
-    all.push_back(std::move(narrow));  // the numbers stay where they are
   }
   static int refuse(MPI_Comm comm) {
     return fail(comm, Error(Cause::usage,
