@@ -180,27 +180,20 @@ constexpr std::string_view no_thread =
 
 std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const JobNews news = agreed_news(ranks);
-  Process process;
-  together(ranks, [&] {
-    process.timeout = timeout_from_environment();
-    process.caches = caches_from_environment();
-  });
   const Hosts hosts = find_hosts(ranks, news);
   const bool far = !hosts.of.empty();
   const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);
   tune::Source source;
   together(ranks, [&] { source = tune::find_table(this_machine(hosts.cores)); });
   const Offer offer = agreed_settings(ranks, source);
+  Process process;
+  together(ranks, [&] { process = process_from_environment(offer, source); });
   process.segment = hosts.segment;
   process.rank = ranks.rank();
   process.board = hosts.board;
   process.hosts = hosts.of;
   process.cores = hosts.cores;
   process.ranks_on_host = hosts.ranks_here;
-  process.algorithms = offer.algorithms;
-  process.table = {offer.lines, offer.table, source.why, source.trouble};
-  process.single_copy = single_copy_wanted();
-  process.progress = offer.progress;
   process.launcher = mpi.name();
   process.name = news.name.data();
   process.home = home;

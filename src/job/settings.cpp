@@ -6,6 +6,7 @@
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "job/machine.hpp"
 #include "tune/table.hpp"
 #include "tutti/error.hpp"
 
@@ -20,8 +21,7 @@ ProgressThread progress_from_environment() {
   throw Error(Cause::usage, "TUTTI_PROGRESS_THREAD=" + text + " means nothing; write off, auto or on");
 }
 
-}  // namespace
-
+/// This rank's alone: others need not say the same.
 engine::Caches caches_from_environment() {
   const std::string text = base::variable("TUTTI_CACHES");
   if (text.empty()) return engine::Caches::measured;
@@ -29,6 +29,14 @@ engine::Caches caches_from_environment() {
   if (text == "apart") return engine::Caches::apart;
   throw Error(Cause::usage, "TUTTI_CACHES=" + text + " means nothing; write shared or apart, or leave it out");
 }
+
+std::string algorithms_from_environment() {
+  std::string text = base::variable("TUTTI_ALGORITHMS");
+  tune::lines_of(text);
+  return text;
+}
+
+}  // namespace
 
 std::uint64_t timeout_from_environment() {
   const std::string text = base::variable("TUTTI_TIMEOUT");
@@ -40,12 +48,6 @@ std::uint64_t timeout_from_environment() {
   return static_cast<std::uint64_t>(seconds * 1e9);
 }
 
-std::string algorithms_from_environment() {
-  std::string text = base::variable("TUTTI_ALGORITHMS");
-  tune::lines_of(text);
-  return text;
-}
-
 Offer own_offer(const tune::Source& source) {
   Offer offer;
   offer.algorithms = algorithms_from_environment();
@@ -53,6 +55,17 @@ Offer own_offer(const tune::Source& source) {
   offer.table = source.name;
   offer.progress = progress_from_environment();
   return offer;
+}
+
+Process process_from_environment(const Offer& agreed, const tune::Source& own) {
+  Process process;
+  process.algorithms = agreed.algorithms;
+  process.table = {agreed.lines, agreed.table, own.why, own.trouble};
+  process.progress = agreed.progress;
+  process.single_copy = single_copy_wanted();
+  process.timeout = timeout_from_environment();
+  process.caches = caches_from_environment();
+  return process;
 }
 
 void compare(Rank rank, const Offer& mine, const Offer& theirs) {

@@ -5,8 +5,8 @@
 #include <cstdint>
 #include <string>
 
-#include "engine/area_writer.hpp"
 #include "job/offer.hpp"
+#include "job/runtime.hpp"
 #include "tune/source.hpp"
 #include "tutti/types.hpp"
 
@@ -15,14 +15,12 @@ namespace tutti::job {
 /// Nanoseconds, of TUTTI_TIMEOUT=2.5; 0 when it is not set. Throws Error (usage).
 std::uint64_t timeout_from_environment();
 
-/// TUTTI_CACHES: this rank's alone, others need not say the same. Throws Error (usage).
-engine::Caches caches_from_environment();
-
-/// TUTTI_ALGORITHMS; empty when it is not set. Throws Error (usage).
-std::string algorithms_from_environment();
-
 /// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
 Offer own_offer(const tune::Source& source);
+
+/// A process as far as it is known by what all ranks agreed on and what this rank's environment says; `own`: this
+/// rank's table, for `tutti info`. Throws Error (usage).
+Process process_from_environment(const Offer& agreed, const tune::Source& own);
 
 /// A rank whose own environment says something else than rank 0's is told so.
 void compare(Rank rank, const Offer& mine, const Offer& theirs);

@@ -144,7 +144,7 @@ void World::make() {
     compare(rank, offer, theirs);
     offer = theirs;
   }
-  Process process;
+  Process process = process_from_environment(offer, source);
   process.segment = segment;
   process.rank = rank;
   process.board = shared_board(place, places(hosts, rank)[static_cast<std::size_t>(rank)]);
@@ -152,14 +152,8 @@ void World::make() {
   process.ranks_per_core = place.ranks_per_core();
   process.launcher = place.launcher();
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
-  process.algorithms = offer.algorithms;
-  process.table = {offer.lines, offer.table, source.why, source.trouble};
   if (process.ranks_per_core > 1)
     process.table.why += "; hosts share a machine's cores: few messages go before few steps";
-  process.single_copy = single_copy_wanted();
-  process.timeout = timeout_from_environment();
-  process.caches = caches_from_environment();
-  process.progress = offer.progress;
   recording = Recording::wanted(rank, hosts);
   if (recording) process.recorder = &recording->recorder();
   member = make_process_world(process, spans_hosts ? listen(place, hosts, window) : Far());

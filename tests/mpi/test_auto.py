@@ -67,7 +67,7 @@ def test_a_policy_that_means_nothing():
     assert "all collectives are the MPI's" in done.err
 
 
-@pytest.mark.parametrize("setting", ["TUTTI_ALGORITHMS", "TUTTI_TABLE"])
+@pytest.mark.parametrize("setting", ["TUTTI_ALGORITHMS", "TUTTI_TABLE", "TUTTI_CACHES"])
 @pytest.mark.parametrize("rank", [0, 1])
 def test_settings_of_one_rank_that_mean_nothing(rank, setting):
     """No rank waits for that one."""

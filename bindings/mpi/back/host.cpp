@@ -56,14 +56,12 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
-/// Rank 0's selection holds for all.
-job::Offer own_offer(Rank rank, const tune::Source& source) {
-  job::Offer offer;
-  if (rank != 0) return offer;
-  offer.algorithms = job::algorithms_from_environment();
-  offer.lines = source.lines;
-  offer.table = source.name;
-  return offer;
+/// Rank 0's selection holds for all. Collective.
+job::Process agreed_process(Ranks& ranks, const tune::Source& source) {
+  job::Process process = job::process_from_environment(job::agreed_offer(ranks, job::own_offer(source)), source);
+  process.timeout = 0;                          // an MPI's calls know none
+  process.progress = job::ProgressThread::off;  // decided with each request that is left open
+  return process;
 }
 
 }  // namespace
@@ -95,8 +93,8 @@ bool Host::read_settings() {
   Ranks job(MPI_COMM_WORLD);
   try {
     job::together(job, [&] {
-      job::algorithms_from_environment();
       table_ = tune::find_table(job::this_machine(cores_));
+      job::process_from_environment(job::own_offer(table_), table_);
     });
   } catch (const Error& error) {
     if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
@@ -144,16 +142,12 @@ void Host::share() {
   why_ = std::move(memory.why);
   if (segment_ == nullptr) return;
   if (table_.name == "standard") table_.lines.insert(0, barrier_lines(here_->size(), cores_));
-  const job::Offer offer = job::agreed_offer(*here_, own_offer(here_->rank(), table_));
-  job::Process process;
+  job::Process process = agreed_process(*here_, table_);
   process.segment = segment_;
   process.rank = here_->rank();
   if (here_->size() < job_size_) process.name = "host " + launch::network_name();
   process.board = job::shared_board(*here_, *segment_, process.name);
   process.cores = cores_;
-  process.algorithms = offer.algorithms;
-  process.table = {offer.lines, offer.table, table_.why, table_.trouble};
-  process.single_copy = job::single_copy_wanted();
   process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
   static Polling polling;
   member_ = job::make_process_world(process, {}, &polling);
@@ -180,11 +174,10 @@ void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
   has_threads_ = job::all_agree(job, has_several_threads);
-  job::Process process;
+  job::Process process = agreed_process(job, {});
   process.rank = job.rank();
   process.cores = cores_;
   process.ranks_on_host = here_->size();
-  process.algorithms = job::agreed_offer(job, own_offer(job.rank(), {})).algorithms;
   process.recorder = recording_ != nullptr ? &recording_->recorder() : nullptr;
   std::unique_ptr<Carrier> carrier;
   std::string why;
