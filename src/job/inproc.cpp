@@ -69,7 +69,7 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
   std::unique_ptr<Fibers> fibers;
   if (options.fibers) fibers = std::make_unique<Fibers>(size, options.seed);
   const auto table = std::make_shared<const tune::Table>(
-      tune::Table::parse(tune::lines_of(options.algorithms) + tune::Table::standard()));
+      tune::Table::parse(tune::lines_of(options.algorithms) + tune::Table::standard({})));
 
   std::vector<std::shared_ptr<Runtime>> runtimes;
   transport::inproc::Options network_options;

@@ -52,14 +52,16 @@ std::string take_text(std::span<const std::byte>& bytes) {
 std::vector<std::byte> Offer::pack() const {
   std::vector<std::byte> bytes;
   put(bytes, &progress, sizeof progress);
-  for (const std::string* text : {&algorithms, &lines, &table}) put(bytes, *text);
+  put(bytes, &cache, sizeof cache);
+  for (const std::string* text : {&algorithms, &lines, &table, &processor}) put(bytes, *text);
   return bytes;
 }
 
 Offer Offer::unpack(std::span<const std::byte> bytes) {
   Offer offer;
   offer.progress = take_progress(bytes);
-  for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table}) *text = take_text(bytes);
+  offer.cache = take_number(bytes);
+  for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table, &offer.processor}) *text = take_text(bytes);
   if (!bytes.empty()) throw Error(Cause::system, "rank 0's offer is too long; use one version of Tutti");
   return offer;
 }

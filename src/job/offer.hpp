@@ -22,6 +22,8 @@ struct Offer {
   std::string algorithms;  ///< As TUTTI_ALGORITHMS.
   std::string lines;       ///< Of the table; they go before the standard ones.
   std::string table;       ///< What the table is called.
+  std::string processor;   ///< Whose lines the standard table has: ranks may run on several.
+  std::uint64_t cache = 0;
 
   std::vector<std::byte> pack() const;
   /// Throws Error (system) for bytes that are no offer.

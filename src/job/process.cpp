@@ -10,9 +10,10 @@ namespace tutti::job {
 namespace {
 
 std::shared_ptr<const tune::Table> table_of(const Process& process, std::uint64_t link_rate) {
-  return std::make_shared<const tune::Table>(
-      tune::Table::parse(tune::lines_of(process.algorithms) + process.table.lines +
-                         tune::Table::standard({process.ranks_per_core, link_rate})));
+  tune::Source source = process.table;
+  source.conditions.ranks_per_core = process.ranks_per_core;
+  source.conditions.link_rate = link_rate;
+  return std::make_shared<const tune::Table>(tune::Table::parse(tune::lines_of(process.algorithms) + source.text()));
 }
 
 Place place_of(const Process& process) {

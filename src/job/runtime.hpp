@@ -194,7 +194,7 @@ struct Process {
   bool single_copy = true;  ///< False: do without.
   std::uint64_t timeout = 0;
   engine::Caches caches = engine::Caches::measured;
-  tune::Source table = {};                        ///< Agreed; what goes before the standard table.
+  tune::Source table = {};                        ///< Agreed.
   ProgressThread progress = ProgressThread::off;  ///< Agreed.
   std::vector<Rank> hosts{};                      ///< Agreed; of each rank. Empty: all share one.
   int ranks_per_core = 1;                         ///< Agreed; where hosts share a machine's cores, else 1.

@@ -53,6 +53,8 @@ Offer own_offer(const tune::Source& source) {
   offer.algorithms = algorithms_from_environment();
   offer.lines = source.lines;
   offer.table = source.name;
+  offer.processor = source.conditions.processor;
+  offer.cache = source.conditions.cache;
   offer.progress = progress_from_environment();
   return offer;
 }
@@ -60,7 +62,7 @@ Offer own_offer(const tune::Source& source) {
 Process process_from_environment(const Offer& agreed, const tune::Source& own) {
   Process process;
   process.algorithms = agreed.algorithms;
-  process.table = {agreed.lines, agreed.table, own.why, own.trouble};
+  process.table = {agreed.lines, agreed.table, own.why, own.trouble, {agreed.processor, agreed.cache}};
   process.progress = agreed.progress;
   process.single_copy = single_copy_wanted();
   process.timeout = timeout_from_environment();

@@ -13,7 +13,6 @@
 
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
-#include "tune/table.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tune {
@@ -122,7 +121,7 @@ std::string field(std::string_view text, std::string_view name) {
 }
 
 Source standard(const Machine& machine, std::string why) {
-  return {Table::of_processor(machine.processor, machine.cache), "standard", std::move(why), ""};
+  return {"", "standard", std::move(why), "", machine.conditions()};
 }
 
 }  // namespace
@@ -177,14 +176,14 @@ Source find_table(const Machine& machine) {
     const std::string wrong = file.trouble.empty() ? wrong_lines(lines) : file.trouble;
     if (!wrong.empty())
       throw Error(Cause::usage, "TUTTI_TABLE=" + wanted + ": " + wrong + "; name a file with a table, or \"standard\"");
-    return {std::move(lines), wanted, "TUTTI_TABLE names it", ""};
+    return {std::move(lines), wanted, "TUTTI_TABLE names it", "", machine.conditions()};
   }
   const std::string path = table_path(machine);
   if (path.empty()) return standard(machine, "neither XDG_CACHE_HOME nor HOME says where this machine's own would be");
   const Read file = read_file(path, longest_file);
   if (file.missing) return standard(machine, "this machine has not been measured; tutti tune does");
   const std::string wrong = wrong_file(file, machine);
-  if (wrong.empty()) return {strip(file.text), path, "measured on this machine", ""};
+  if (wrong.empty()) return {strip(file.text), path, "measured on this machine", "", machine.conditions()};
   Source source = standard(machine, "this machine's own is ignored");
   source.trouble = path + " " + wrong + "; tutti tune writes it anew";
   return source;

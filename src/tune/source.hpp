@@ -7,6 +7,8 @@
 #include <string>
 #include <string_view>
 
+#include "tune/table.hpp"
+
 namespace tutti::tune {
 
 /// What a table was measured on, as far as the choice depends on it.
@@ -18,17 +20,22 @@ struct Machine {
 
   std::string text() const;  ///< "Intel(R) Xeon(R) Processor, 2 cores, single copy"
   std::string key() const;   ///< The same as a name of a file, without what is no letter or digit.
+  Table::Conditions conditions() const { return {.processor = processor, .cache = cache}; }
 };
 
 /// The processor by its maker's name. `root` lets tests point at a made-up file tree.
 std::string processor(const std::string& root = "/");
 
-/// What goes before the standard table.
+/// What a table is made from: lines that somebody measured or wrote, and the standard table, which holds for what they
+/// leave open.
 struct Source {
-  std::string lines;    ///< Without comments.
-  std::string name;     ///< "standard", or the path of a file.
-  std::string why;      ///< One sentence, for `tutti info`.
-  std::string trouble;  ///< What is wrong with this machine's file, which is ignored then; else empty.
+  std::string lines;               ///< That go before the standard ones. Without comments.
+  std::string name;                ///< "standard", or the path of a file.
+  std::string why;                 ///< One sentence, for `tutti info`.
+  std::string trouble;             ///< What is wrong with this machine's file, which is ignored then; else empty.
+  Table::Conditions conditions{};  ///< Of the standard table.
+
+  std::string text() const { return lines + Table::standard(conditions); }
 };
 
 /// Where `tutti tune` writes what it found on such a machine: $XDG_CACHE_HOME/tutti/<key>.table, or below ~/.cache.

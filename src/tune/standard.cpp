@@ -327,18 +327,21 @@ std::size_t marks(std::string_view& line, char mark) {
   return count;
 }
 
-}  // namespace
-
-std::string Table::standard(const Network& network) {
-  const std::size_t crowd = network.ranks_per_core >= base::sleeping_crowd ? 2 : network.ranks_per_core > 1 ? 1 : 0;
-  return lines_that_hold(
-      text, [&](std::string_view& line) { return marks(line, '~') <= crowd && holds(line, network.link_rate); });
-}
-
-std::string Table::of_processor(std::string_view name, std::size_t cache) {
+/// Often none.
+std::string of_processor(std::string_view name, std::size_t cache) {
   if (!name.starts_with("AMD")) return {};
   const std::size_t small = cache > 0 && cache <= small_cache ? 1 : 0;
   return lines_that_hold(amd, [&](std::string_view& line) { return marks(line, '^') <= small; });
+}
+
+}  // namespace
+
+std::string Table::standard(const Conditions& conditions) {
+  const int ranks = conditions.ranks_per_core;
+  const std::size_t crowd = ranks >= base::sleeping_crowd ? 2 : ranks > 1 ? 1 : 0;
+  return of_processor(conditions.processor, conditions.cache) + lines_that_hold(text, [&](std::string_view& line) {
+           return marks(line, '~') <= crowd && holds(line, conditions.link_rate);
+         });
 }
 
 }  // namespace tutti::tune

@@ -26,17 +26,16 @@ class Table {
  public:
   /// Throws Error (usage) that names the line.
   static Table parse(std::string_view text);
-  /// What is known of the way between hosts.
-  struct Network {
-    int ranks_per_core = 1;       ///< Where they share the cores of a machine.
-    std::uint64_t link_rate = 0;  ///< Bits per second of the slowest link; 0: unknown.
+  /// What the standard table asks about where a job runs.
+  struct Conditions {
+    std::string processor{};      ///< By its maker's name.
+    std::size_t cache = 0;        ///< Bytes of the largest that cores share; 0: unknown.
+    int ranks_per_core = 1;       ///< Where hosts share the cores of a machine.
+    std::uint64_t link_rate = 0;  ///< Bits per second of the slowest link between hosts; 0: unknown.
   };
-  /// The table that comes with Tutti.
-  static std::string standard(const Network& network);
-  static std::string standard() { return standard(Network()); }
-  /// Lines of its that go before the others, on processors of a maker whose caches want something else. Often none.
-  /// `cache`: bytes of the largest that cores share; 0: unknown.
-  static std::string of_processor(std::string_view name, std::size_t cache);
+  /// The table that comes with Tutti. On processors of a maker whose caches want something else, lines for them go
+  /// before the others.
+  static std::string standard(const Conditions& conditions);
 
   struct Line {
     Kind kind;

@@ -7,7 +7,6 @@
 #include <utility>
 #include <vector>
 
-#include "tune/table.hpp"
 #include "tuner/candidates.hpp"
 #include "tutti/error.hpp"
 
@@ -24,11 +23,6 @@ struct Range {
   std::vector<std::string> choices;
 };
 using Ranges = std::vector<Range>;
-
-const Table& standard() {
-  static const Table table = Table::parse(Table::standard());
-  return table;
-}
 
 bool lacks(const Needs& needs, const Needs& than) {
   return !(than.single_copy && needs.single_copy) && !(than.commutative && needs.commutative) &&
@@ -68,20 +62,6 @@ std::vector<std::string> with_spare(const Point& point, const std::string& first
   return choices;
 }
 
-std::string standard_at(const Point& point) {
-  const CallShape shape(point.kind, point.ranks, point.bytes);
-  return tune::text_of(standard().choose(shape.of(0), point.kind, shape.table_bytes(), true));
-}
-
-std::string choose(const Point& point, const std::string& before) {
-  const Candidate& best = *point.best();
-  for (const std::string& wish : {before, standard_at(point)}) {
-    const Candidate* candidate = point.find(wish);
-    if (candidate != nullptr && as_fast(*candidate, best)) return candidate->algorithm;
-  }
-  return best.algorithm;
-}
-
 /// Of a form whose ranks do not know each other's counts: one choice for all sizes, by the mean ratio to the fastest.
 std::string choose_for_all(const std::vector<const Point*>& row) {
   std::string found = row.front()->best()->algorithm;
@@ -100,7 +80,57 @@ std::string choose_for_all(const std::vector<const Point*>& row) {
   return found;
 }
 
-Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
+/// The ranges of a number of ranks and of those near it.
+struct Rows {
+  Rank above, ranks;  ///< More than, and up to.
+  Count smallest;
+  Ranges ranges;
+  bool same(const Rows& other) const {
+    const auto equal = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
+    return smallest == other.smallest && std::ranges::equal(ranges, other.ranges, equal);
+  }
+};
+
+/// Writes the lines, collective by collective.
+class Derivation {
+ public:
+  Derivation(const Measurements& measurements, const tune::Machine& machine, const Pins& pins)
+      : measurements_(measurements), pins_(pins), standard_(Table::parse(Table::standard(machine.conditions()))) {}
+
+  std::string run() {
+    for (const collectives::Collective& collective : collectives::all()) write_collective(collective.kind);
+    return std::move(text_);
+  }
+
+ private:
+  std::string standard_at(const Point& point) const;
+  std::string choose(const Point& point, const std::string& before) const;
+  Ranges ranges_of(const std::vector<const Point*>& row) const;
+  void write_standard(Kind kind, Count bytes, Rank ranks, Rank above);
+  void write(Kind kind, const Rows& rows);
+  void write_collective(Kind kind);
+
+  const Measurements& measurements_;
+  const Pins& pins_;
+  const Table standard_;
+  std::string text_;
+};
+
+std::string Derivation::standard_at(const Point& point) const {
+  const CallShape shape(point.kind, point.ranks, point.bytes);
+  return tune::text_of(standard_.choose(shape.of(0), point.kind, shape.table_bytes(), true));
+}
+
+std::string Derivation::choose(const Point& point, const std::string& before) const {
+  const Candidate& best = *point.best();
+  for (const std::string& wish : {before, standard_at(point)}) {
+    const Candidate* candidate = point.find(wish);
+    if (candidate != nullptr && as_fast(*candidate, best)) return candidate->algorithm;
+  }
+  return best.algorithm;
+}
+
+Ranges Derivation::ranges_of(const std::vector<const Point*>& row) const {
   const Kind kind = row.front()->kind;
   const bool sizes_matter = !collectives::get(kind).varying || collectives::agrees_on_counts(kind);
   if (!sizes_matter) return {{Table::unlimited, with_spare(*row.back(), choose_for_all(row))}};
@@ -109,8 +139,8 @@ Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
   std::string before;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Point& point = *row[i];
-    const auto pin = pins.find({kind, point.ranks, point.bytes});
-    before = pin == pins.end() ? choose(point, before) : pin->second;
+    const auto pin = pins_.find({kind, point.ranks, point.bytes});
+    before = pin == pins_.end() ? choose(point, before) : pin->second;
     const Count limit = i + 1 < row.size() ? between(point.bytes, row[i + 1]->bytes) : 2 * point.bytes;
     std::vector<std::string> choices = with_spare(point, before);
     if (!ranges.empty() && ranges.back().choices == choices)
@@ -123,55 +153,44 @@ Ranges ranges_of(const std::vector<const Point*>& row, const Pins& pins) {
 
 /// What the standard table has for smaller blocks, or fewer ranks, than were measured; lines for fewer than `above`
 /// ranks would never be reached.
-void write_standard(std::string& text, Kind kind, Count bytes, Rank ranks, Rank above) {
-  for (Table::Line line : standard().lines()) {
+void Derivation::write_standard(Kind kind, Count bytes, Rank ranks, Rank above) {
+  for (Table::Line line : standard_.lines()) {
     if (line.kind != kind || line.ranks <= above) continue;
     line.bytes = std::min(line.bytes, bytes);
     line.ranks = std::min<Count>(line.ranks, ranks);
-    text += tune::text_of(line) + "\n";
+    text_ += tune::text_of(line) + "\n";
   }
 }
 
-/// The ranges of a number of ranks and of those near it.
-struct Rows {
-  Rank above, ranks;  ///< More than, and up to.
-  Count smallest;
-  Ranges ranges;
-  bool same(const Rows& other) const {
-    const auto equal = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
-    return smallest == other.smallest && std::ranges::equal(ranges, other.ranges, equal);
-  }
-};
-
-void write(std::string& text, Kind kind, const Rows& rows) {
+void Derivation::write(Kind kind, const Rows& rows) {
   constexpr Count all = element;  // measured from the smallest on
   if (rows.smallest > all && rows.ranges.back().bytes != Table::unlimited)
-    write_standard(text, kind, rows.smallest / 2, rows.ranks, rows.above);
+    write_standard(kind, rows.smallest / 2, rows.ranks, rows.above);
   for (const Range& range : rows.ranges)
     for (const std::string& choice : range.choices)
-      text += tune::text_of(Table::Line{kind, range.bytes, rows.ranks, tune::named(kind, choice)}) + "\n";
+      text_ += tune::text_of(Table::Line{kind, range.bytes, rows.ranks, tune::named(kind, choice)}) + "\n";
 }
 
-void write_collective(std::string& text, const Measurements& measurements, Kind kind, const Pins& pins) {
-  const std::vector<Rank> measured = measurements.ranks(kind);
+void Derivation::write_collective(Kind kind) {
+  const std::vector<Rank> measured = measurements_.ranks(kind);
   if (measured.empty()) return;
   constexpr double half_way = 0.70710678;
   const auto below = static_cast<Rank>(measured.front() * half_way);
-  if (below >= 2) write_standard(text, kind, Table::unlimited, below, 0);
+  if (below >= 2) write_standard(kind, Table::unlimited, below, 0);
   Rank above = below >= 2 ? below : 0;
   std::optional<Rows> waiting;  // while more ranks may have the same
   for (std::size_t i = 0; i < measured.size(); ++i) {
-    const std::vector<const Point*> row = measurements.row(kind, measured[i]);
+    const std::vector<const Point*> row = measurements_.row(kind, measured[i]);
     const Rank limit = i + 1 < measured.size() ? between(measured[i], measured[i + 1]) : 2 * measured[i];
-    Rows rows{above, limit, row.front()->bytes, ranges_of(row, pins)};
+    Rows rows{above, limit, row.front()->bytes, ranges_of(row)};
     if (waiting && waiting->same(rows))
       rows.above = waiting->above;
     else if (waiting)
-      write(text, kind, *waiting);
+      write(kind, *waiting);
     waiting = std::move(rows);
     above = limit;
   }
-  write(text, kind, *waiting);
+  write(kind, *waiting);
 }
 
 }  // namespace
@@ -186,11 +205,8 @@ bool as_fast(const Candidate& candidate, const Candidate& best) {
   return ratio <= surely || (ratio <= within_noise && candidate.spread().low <= best.spread().high);
 }
 
-std::string derive(const Measurements& measurements, const Pins& pins) {
-  std::string text;
-  for (const collectives::Collective& collective : collectives::all())
-    write_collective(text, measurements, collective.kind, pins);
-  return text;
+std::string derive(const Measurements& measurements, const tune::Machine& machine, const Pins& pins) {
+  return Derivation(measurements, machine, pins).run();
 }
 
 }  // namespace tutti::tuner

@@ -6,7 +6,6 @@
 #include <set>
 
 #include "collectives/collective.hpp"
-#include "tune/table.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/derive.hpp"
 
@@ -166,7 +165,7 @@ std::string advise(const Explanation& explanation) {
 Explanation explain(const Question& question, const std::string& overrides, const tune::Source& source,
                     const Measurements* measurements) {
   const std::string first = tune::lines_of(overrides);
-  const Table table = Table::parse(first + source.lines + Table::standard());
+  const Table table = Table::parse(first + source.text());
   const Asker asker(table, question);
   const Table::Line& line = asker.line(question);
   const auto place = static_cast<std::size_t>(&line - table.lines().data());

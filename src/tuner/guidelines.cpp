@@ -6,7 +6,6 @@
 #include <optional>
 
 #include "base/words.hpp"
-#include "tune/table.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/derive.hpp"
 #include "tutti/error.hpp"
@@ -79,10 +78,10 @@ std::string text_of(const std::vector<Part>& parts) {
 
 class Check {
  public:
-  Check(const Measurements& measurements, std::string_view lines)
+  Check(const Measurements& measurements, const tune::Machine& machine, std::string_view lines)
       : measurements_(measurements),
-        single_copy_(!measurements.machine.ends_with("no single copy")),
-        table_(Table::parse(std::string(lines) + Table::standard())) {}
+        single_copy_(machine.single_copy),
+        table_(Table::parse(std::string(lines) + Table::standard(machine.conditions()))) {}
 
   std::vector<Violation> run() {
     for (const Point& point : measurements_.points) {
@@ -190,13 +189,13 @@ std::string Violation::text() const {
   return rule == larger_block ? text + "; padding to " + std::to_string(right.front().bytes) + " bytes is" : text;
 }
 
-std::vector<Violation> check(const Measurements& measurements, std::string_view lines) {
-  return Check(measurements, lines).run();
+std::vector<Violation> check(const Measurements& measurements, const tune::Machine& machine, std::string_view lines) {
+  return Check(measurements, machine, lines).run();
 }
 
-Repaired derive_and_repair(const Measurements& measurements) {
-  Repaired result{derive(measurements), {}};
-  result.violations = check(measurements, result.lines);
+Repaired derive_and_repair(const Measurements& measurements, const tune::Machine& machine) {
+  Repaired result{derive(measurements, machine), {}};
+  result.violations = check(measurements, machine, result.lines);
   Pins pins;
   for (const Violation& violation : result.violations) {
     const Part& left = violation.left;
@@ -204,8 +203,8 @@ Repaired derive_and_repair(const Measurements& measurements) {
     if (best.algorithm != left.algorithm) pins[{left.kind, violation.ranks, left.bytes}] = best.algorithm;
   }
   if (pins.empty()) return result;
-  result.lines = derive(measurements, pins);
-  const std::vector<Violation> left = check(measurements, result.lines);
+  result.lines = derive(measurements, machine, pins);
+  const std::vector<Violation> left = check(measurements, machine, result.lines);
   for (Violation& violation : result.violations) {
     if (std::ranges::any_of(left, [&](const Violation& other) { return other.same(violation); })) continue;
     const auto pin = pins.find({violation.left.kind, violation.ranks, violation.left.bytes});

@@ -8,6 +8,7 @@
 #include <string_view>
 #include <vector>
 
+#include "tune/source.hpp"
 #include "tuner/measurements.hpp"
 
 namespace tutti::tuner {
@@ -50,9 +51,9 @@ struct Violation {
   }
 };
 
-/// Both sides as a table chooses: what the measurements say about each of them. Where both were measured in turns, that
-/// decides.
-std::vector<Violation> check(const Measurements& measurements, std::string_view lines);
+/// Both sides as these lines of a table choose, and the machine's standard table behind them: what the measurements say
+/// about each of them. Where both were measured in turns, that decides.
+std::vector<Violation> check(const Measurements& measurements, const tune::Machine& machine, std::string_view lines);
 
 struct Repaired {
   std::string lines;
@@ -60,6 +61,6 @@ struct Repaired {
 };
 /// Derives a table, checks it, and chooses the fastest wherever a guideline is broken because something else was chosen
 /// (the same for all sizes, or for neighbours).
-Repaired derive_and_repair(const Measurements& measurements);
+Repaired derive_and_repair(const Measurements& measurements, const tune::Machine& machine);
 
 }  // namespace tutti::tuner

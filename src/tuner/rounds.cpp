@@ -109,13 +109,11 @@ std::vector<Point> list(const Group& world, const Plan& plan, bool single_copy) 
 }
 
 /// What seems to break a guideline: a side that is a sum of single times is a guess.
-std::vector<Duel> list_duels(const Group& world, const Measurements& measurements, bool single_copy) {
+std::vector<Duel> list_duels(const Group& world, const Measurements& found, const tune::Machine& machine) {
   std::string text;
   if (world.rank() == 0) {
-    Measurements found = measurements;
-    found.machine = single_copy ? "" : "no single copy";
     Measurements listed;
-    for (const Violation& violation : check(found, derive(found)))
+    for (const Violation& violation : check(found, machine, derive(found, machine)))
       listed.duels.push_back({violation.ranks, {violation.left}, violation.right, {}, {}});
     text = to_json(listed);
   }
@@ -159,12 +157,12 @@ void drop_losers(Point& point) {
   }
 }
 
-Measurements measure(const Group& world, const Plan& plan, bool single_copy,
+Measurements measure(const Group& world, const Plan& plan, const tune::Machine& machine,
                      const std::function<void(int rounds, std::size_t left)>& progress) {
   Measurements found;
-  found.points = Rounds(world, plan, list(world, plan, single_copy)).run(progress);
+  found.points = Rounds(world, plan, list(world, plan, machine.single_copy)).run(progress);
   found.combining = measure_combining(plan.sizes);
-  found.duels = list_duels(world, found, single_copy);
+  found.duels = list_duels(world, found, machine);
   Bench bench(world, found.points);
   fight(world, bench, plan, found.duels);
   return found;

@@ -7,6 +7,7 @@
 #include <string>
 #include <vector>
 
+#include "tune/source.hpp"
 #include "tuner/measurements.hpp"
 #include "tutti/group.hpp"
 
@@ -21,10 +22,10 @@ struct Plan {
   std::uint64_t seed = 1;    ///< Of the order within rounds.
 };
 
-/// Collective. All ranks have the same plan; rank 0's result is complete. `progress` is called on rank 0 after each
-/// round, with how many have been made and how many candidates are left to measure. At the end, what seems to break a
-/// guideline is measured beside the other side of it.
-Measurements measure(const Group& world, const Plan& plan, bool single_copy,
+/// Collective. All ranks have the same plan and machine; rank 0's result is complete. `progress` is called on rank 0
+/// after each round, with how many have been made and how many candidates are left to measure. At the end, what seems
+/// to break a guideline is measured beside the other side of it.
+Measurements measure(const Group& world, const Plan& plan, const tune::Machine& machine,
                      const std::function<void(int rounds, std::size_t left)>& progress);
 
 /// Which candidates of a point need no further round: those far behind, and those behind beyond doubt. The two fastest

@@ -16,7 +16,7 @@ namespace {
 using engine::Bound;
 
 Planner planner_of_two() {
-  const auto table = std::make_shared<const tune::Table>(tune::Table::parse(tune::Table::standard()));
+  const auto table = std::make_shared<const tune::Table>(tune::Table::parse(tune::Table::standard({})));
   return {0, 2, "world", {table, false, true}};
 }
 

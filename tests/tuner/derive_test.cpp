@@ -18,7 +18,7 @@ std::string chosen(const std::string& lines, Kind kind, Rank ranks, Count bytes,
   const CallShape shape(kind, ranks, bytes);
   collectives::Shape one = shape.of(0);
   one.commutative = commutative;
-  return tune::text_of(Table::parse(lines + Table::standard()).choose(one, kind, shape.table_bytes(), single_copy));
+  return tune::text_of(Table::parse(lines + Table::standard({})).choose(one, kind, shape.table_bytes(), single_copy));
 }
 
 Measurements of(Kind kind, const std::vector<std::pair<Rank, Count>>& where, const std::vector<Candidate>& candidates) {
@@ -42,14 +42,14 @@ TEST(Derive, ChoosesTheFastestEverywhere) {
         if (form.kind == Kind::barrier) break;
       }
   }
-  const std::string lines = derive(all);
+  const std::string lines = derive(all, imaginary);
   for (const Point& point : all.points)
     EXPECT_EQ(chosen(lines, point.kind, point.ranks, point.bytes), point.best()->algorithm)
         << name_of(point.kind) << " " << point.bytes << " on " << point.ranks;
 }
 
 TEST(Derive, GoesThroughTheTextOfATable) {
-  const std::string lines = derive(lawful());
+  const std::string lines = derive(lawful(), imaginary);
   std::string again;
   const Table table = Table::parse(lines);
   for (const Table::Line& line : table.lines()) again += tune::text_of(line) + "\n";
@@ -62,14 +62,14 @@ TEST(Derive, GoesThroughTheTextOfATable) {
 
 TEST(Derive, NeighboursShareALine) {
   const auto points = of(Kind::bcast, {{2, 8}, {2, 64}, {2, 512}, {4, 8}, {4, 64}, {4, 512}}, {steady("linear", 100)});
-  EXPECT_EQ(derive(points), "bcast 1K 8 linear\n");
+  EXPECT_EQ(derive(points, imaginary), "bcast 1K 8 linear\n");
 }
 
 TEST(Derive, LimitsLieBetweenMeasurements) {
   Measurements points = of(Kind::bcast, {{2, 64}, {8, 64}}, {steady("linear", 100), steady("binomial", 200)});
   Measurements others = of(Kind::bcast, {{2, 1024}, {8, 1024}}, {steady("linear", 200), steady("binomial", 100)});
   points.points.insert(points.points.end(), others.points.begin(), others.points.end());
-  const std::string lines = derive(points);
+  const std::string lines = derive(points, imaginary);
   EXPECT_EQ(chosen(lines, Kind::bcast, 16, 256), "linear");
   EXPECT_EQ(chosen(lines, Kind::bcast, 16, 264), "binomial");
   // Far beyond what was measured the standard table holds, and below it too.
@@ -78,7 +78,7 @@ TEST(Derive, LimitsLieBetweenMeasurements) {
 }
 
 TEST(Derive, FewerRanksThanMeasuredAreLeftToTheStandardTable) {
-  const std::string lines = derive(of(Kind::allreduce, {{8, 8}}, {steady("ring", 100)}));
+  const std::string lines = derive(of(Kind::allreduce, {{8, 8}}, {steady("ring", 100)}), imaginary);
   EXPECT_EQ(chosen(lines, Kind::allreduce, 8, 8), "ring");
   EXPECT_EQ(chosen(lines, Kind::allreduce, 6, 8), "ring");
   for (const Rank ranks : {2, 3, 5})
@@ -88,11 +88,13 @@ TEST(Derive, FewerRanksThanMeasuredAreLeftToTheStandardTable) {
 TEST(Derive, WhatMayNotBeUsedHasASpare) {
   const std::string lines = derive(of(Kind::allreduce, {{4, 65536}},
                                       {steady("single_copy", 100), steady("ring", 110), steady("board_pipeline", 150),
-                                       steady("recursive_doubling", 130)}));
+                                       steady("recursive_doubling", 130)}),
+                                   imaginary);
   EXPECT_EQ(chosen(lines, Kind::allreduce, 4, 65536), "single_copy");
   EXPECT_EQ(chosen(lines, Kind::allreduce, 4, 65536, false), "ring");
-  const std::string ring = derive(of(Kind::allreduce, {{4, 65536}},
-                                     {steady("ring", 100), steady("rabenseifner", 200), steady("single_copy", 150)}));
+  const std::string ring = derive(
+      of(Kind::allreduce, {{4, 65536}}, {steady("ring", 100), steady("rabenseifner", 200), steady("single_copy", 150)}),
+      imaginary);
   EXPECT_EQ(chosen(ring, Kind::allreduce, 4, 65536, true, false), "single_copy");
 }
 
@@ -101,21 +103,31 @@ TEST(Derive, NoiseChangesNothing) {
   const std::string standard = chosen("", Kind::bcast, 4, 8192);
   Candidate wide{standard, {}, {}, false};
   for (int i = 0; i < 9; ++i) wide.times.push_back(100 + 5 * i);
-  EXPECT_EQ(chosen(derive(of(Kind::bcast, {{4, 8192}}, {steady("linear", 110), wide})), Kind::bcast, 4, 8192),
-            standard);
-  EXPECT_EQ(chosen(derive(of(Kind::bcast, {{4, 8192}}, {steady("linear", 90), wide})), Kind::bcast, 4, 8192), "linear");
+  EXPECT_EQ(
+      chosen(derive(of(Kind::bcast, {{4, 8192}}, {steady("linear", 110), wide}), imaginary), Kind::bcast, 4, 8192),
+      standard);
+  EXPECT_EQ(chosen(derive(of(Kind::bcast, {{4, 8192}}, {steady("linear", 90), wide}), imaginary), Kind::bcast, 4, 8192),
+            "linear");
+}
+
+TEST(Derive, AsksTheStandardTableOfItsMachine) {
+  tune::Machine amd = imaginary;
+  amd.processor = "AMD EPYC";
+  const auto tie = of(Kind::alltoall, {{4, 1 << 20}}, {steady("single_copy", 100), steady("board_pipeline", 101)});
+  EXPECT_EQ(chosen(derive(tie, imaginary), Kind::alltoall, 4, 1 << 20), "single_copy");
+  EXPECT_EQ(chosen(derive(tie, amd), Kind::alltoall, 4, 1 << 20), "board_pipeline");
 }
 
 TEST(Derive, OneChoiceForAllSizesWhereRanksKnowTheirOwnCountsAlone) {
   Measurements points = of(Kind::gatherv, {{4, 8}}, {steady("linear", 100), steady("board", 150)});
   Measurements others = of(Kind::gatherv, {{4, 4096}}, {steady("linear", 400), steady("board", 100)});
   points.points.insert(points.points.end(), others.points.begin(), others.points.end());
-  EXPECT_EQ(chosen(derive(points), Kind::gatherv, 4, 8), "board");
+  EXPECT_EQ(chosen(derive(points, imaginary), Kind::gatherv, 4, 8), "board");
 }
 
 TEST(Derive, OnceIsNotEnough) {
   Measurements points = of(Kind::bcast, {{4, 8}}, {{"linear", {}, {100, 100}, false}});
-  EXPECT_EQ(derive(points), "");
+  EXPECT_EQ(derive(points, imaginary), "");
 }
 
 }  // namespace

@@ -65,7 +65,7 @@ TEST(Explain, WithMeasurements) {
   point.candidates = {steady("ring", 100), steady("board_large", 120), steady("rabenseifner", 300)};
   point.candidates[2].dropped = true;
   point.candidates[1].same = {"board_pipeline"};
-  const tune::Source tuned{derive(all), "/cache/own.table", "measured on this machine", ""};
+  const tune::Source tuned{derive(all, imaginary), "/cache/own.table", "measured on this machine", ""};
   const Explanation found = explain({Kind::allreduce, 8000, 4, true, true}, "", tuned, &all);
   EXPECT_EQ(found.algorithm, "ring");
   EXPECT_EQ(found.origin, "/cache/own.table");
@@ -78,6 +78,14 @@ TEST(Explain, WithMeasurements) {
   const std::string json = found.json();
   for (const char* part : {"\"median_ns\": 120.0", "\"ratio\": 1.2", "\"table\": \"/cache/own.table\""})
     EXPECT_NE(json.find(part), std::string::npos) << part << "\n" << json;
+}
+
+TEST(Explain, LinesForTheProcessorAreTheStandardTables) {
+  const tune::Source own{"allreduce - - ring\n", "own", "TUTTI_TABLE names it", "", {.processor = "AMD EPYC"}};
+  const Explanation found = explain({Kind::alltoall, 1 << 20, 4, true, true}, "", own, nullptr);
+  EXPECT_EQ(found.algorithm, "board_pipeline");
+  EXPECT_EQ(found.origin, "standard");
+  EXPECT_EQ(found.why, "own has no line for this call");
 }
 
 TEST(Explain, TroubleIsTold) {

@@ -25,7 +25,7 @@ std::string text_of(const std::vector<Violation>& found) {
 
 TEST(Guidelines, LawfulMeasurementsBreakNone) {
   const Measurements all = lawful();
-  const std::vector<Violation> found = check(all, derive(all));
+  const std::vector<Violation> found = check(all, imaginary, derive(all, imaginary));
   EXPECT_TRUE(found.empty()) << text_of(found);
 }
 
@@ -35,7 +35,7 @@ TEST(Guidelines, EachFindsAMutant) {
     Measurements mutant = lawful();
     const Count bytes = guideline.left == Kind::barrier ? 0 : 128;
     point_of(mutant, guideline.left, 4, bytes).candidates[0].times.assign(9, 1e6);
-    const std::vector<Violation> found = check(mutant, derive(mutant));
+    const std::vector<Violation> found = check(mutant, imaginary, derive(mutant, imaginary));
     EXPECT_TRUE(reports(found, guideline.text(), guideline.left, 4, bytes)) << guideline.text() << "\n"
                                                                             << text_of(found);
     for (const Violation& one : found) {
@@ -53,16 +53,18 @@ TEST(Guidelines, EveryPartOfASumCounts) {
     for (Point& point : mutant.points) point.candidates[0].times.assign(9, 1000);
     Point& left = point_of(mutant, guideline.left, 4, 128);
     left.candidates[0].times.assign(9, 1900);
-    EXPECT_FALSE(reports(check(mutant, derive(mutant)), guideline.text(), guideline.left, 4, 128)) << guideline.text();
+    EXPECT_FALSE(reports(check(mutant, imaginary, derive(mutant, imaginary)), guideline.text(), guideline.left, 4, 128))
+        << guideline.text();
     left.candidates[0].times.assign(9, 2200);
-    EXPECT_TRUE(reports(check(mutant, derive(mutant)), guideline.text(), guideline.left, 4, 128)) << guideline.text();
+    EXPECT_TRUE(reports(check(mutant, imaginary, derive(mutant, imaginary)), guideline.text(), guideline.left, 4, 128))
+        << guideline.text();
   }
 }
 
 TEST(Guidelines, LargerIsNotFaster) {
   Measurements mutant = lawful();
   point_of(mutant, Kind::alltoall, 2, 32).candidates[0].times.assign(9, 5000);
-  const std::vector<Violation> found = check(mutant, derive(mutant));
+  const std::vector<Violation> found = check(mutant, imaginary, derive(mutant, imaginary));
   EXPECT_TRUE(reports(found, larger_block, Kind::alltoall, 2, 32)) << text_of(found);
   EXPECT_TRUE(reports(found, larger_group, Kind::alltoall, 2, 32)) << text_of(found);
   EXPECT_NE(text_of(found).find("padding to 128 bytes"), std::string::npos) << text_of(found);
@@ -72,21 +74,22 @@ TEST(Guidelines, NoiseBreaksNone) {
   Measurements noisy = lawful();
   std::vector<double>& times = point_of(noisy, Kind::allreduce, 4, 128).candidates[0].times;
   for (std::size_t i = 0; i < times.size(); ++i) times[i] = i < 3 ? 1000 : 2000 * static_cast<double>(i);
-  const std::vector<Violation> found = check(noisy, derive(noisy));
+  const std::vector<Violation> found = check(noisy, imaginary, derive(noisy, imaginary));
   EXPECT_TRUE(found.empty()) << text_of(found);
 }
 
 TEST(Guidelines, WhatWasMeasuredInTurnsDecides) {
   Measurements all = lawful();
   point_of(all, Kind::allreduce, 4, 128).candidates[0].times.assign(9, 1e6);
-  std::vector<Violation> found = check(all, derive(all));
+  std::vector<Violation> found = check(all, imaginary, derive(all, imaginary));
   ASSERT_FALSE(found.empty());
   for (const Violation& one : found)
     all.duels.push_back({one.ranks, {one.left}, one.right, std::vector<double>(9, 500), std::vector<double>(9, 490)});
-  std::erase_if(found = check(all, derive(all)), [](const Violation& one) { return one.rule == larger_group; });
+  std::erase_if(found = check(all, imaginary, derive(all, imaginary)),
+                [](const Violation& one) { return one.rule == larger_group; });
   EXPECT_TRUE(found.empty()) << text_of(found);
   for (Duel& duel : all.duels) duel.right_times.assign(9, 400);
-  found = check(all, derive(all));
+  found = check(all, imaginary, derive(all, imaginary));
   ASSERT_FALSE(found.empty());
   EXPECT_TRUE(found.front().measured);
   EXPECT_EQ(found.front().left_time, 500);
@@ -102,17 +105,17 @@ TEST(Guidelines, RepairedByWhatIsFaster) {
     usual.times[i] = lawful_time * (1 + 0.025 * static_cast<double>(i));
   usual.times[1] = usual.times[0] = lawful_time * 1.002;
   point.candidates.push_back(steady("linear", lawful_time * 1.005));
-  const Repaired repaired = derive_and_repair(all);
+  const Repaired repaired = derive_and_repair(all, imaginary);
   ASSERT_FALSE(repaired.violations.empty());
   for (const Violation& one : repaired.violations) EXPECT_EQ(one.repair, "linear is chosen") << one.text();
-  EXPECT_TRUE(check(all, repaired.lines).empty());
-  EXPECT_FALSE(check(all, derive(all)).empty());
+  EXPECT_TRUE(check(all, imaginary, repaired.lines).empty());
+  EXPECT_FALSE(check(all, imaginary, derive(all, imaginary)).empty());
 }
 
 TEST(Guidelines, WhatCannotBeRepairedIsSaid) {
   Measurements all = lawful();
   point_of(all, Kind::scan, 4, 128).candidates[0].times.assign(9, 1e6);
-  const Repaired repaired = derive_and_repair(all);
+  const Repaired repaired = derive_and_repair(all, imaginary);
   EXPECT_TRUE(reports(repaired.violations, "scan(m) <= exscan(m) + combining(m)", Kind::scan, 4, 128));
   EXPECT_NE(text_of(repaired.violations).find("not repaired"), std::string::npos);
 }

@@ -45,7 +45,7 @@ TEST(Rounds, MeasureEveryCandidate) {
   Measurements found;
   std::vector<int> reports;
   job::run_inproc(3, {}, [&](Group world) {
-    Measurements mine = measure(world, plan, true, [&](int rounds, std::size_t) { reports.push_back(rounds); });
+    Measurements mine = measure(world, plan, imaginary, [&](int rounds, std::size_t) { reports.push_back(rounds); });
     if (world.rank() == 0) found = std::move(mine);
   });
   EXPECT_EQ(found.points.size(), 11u);
@@ -65,7 +65,7 @@ TEST(Rounds, EndInTime) {
   plan.sizes = {8};
   plan.seconds = 0;
   job::run_inproc(2, {}, [&](Group world) {
-    const Measurements found = measure(world, plan, true, [](int, std::size_t) {});
+    const Measurements found = measure(world, plan, imaginary, [](int, std::size_t) {});
     EXPECT_TRUE(found.points.at(0).best() == nullptr || !found.points.at(0).settled());
   });
 }

@@ -7,6 +7,7 @@
 #include <random>
 #include <vector>
 
+#include "job/settings.hpp"
 #include "synthetic.hpp"
 #include "tune/source.hpp"
 #include "tune/table.hpp"
@@ -83,7 +84,7 @@ TEST(Source, RandomDamageNeverHurts) {
     for (int j = 0; j < 3; ++j) text[random() % text.size()] = static_cast<char>(random());
     put(text);
     const Source source = find_table(machine);
-    EXPECT_NO_THROW(tune::Table::parse(source.lines + tune::Table::standard()));
+    EXPECT_NO_THROW(tune::Table::parse(source.lines + tune::Table::standard({})));
     EXPECT_EQ(source.trouble.empty(), source.name != "standard");
   }
 }
@@ -105,7 +106,8 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   apart.hosts = hosts;
   together.small_cell = together.large_cell = 64;
   const auto chosen = [](int ranks_per_core, const collectives::Shape& shape, Kind kind) {
-    return tune::text_of(tune::Table::parse(tune::Table::standard({ranks_per_core, 0})).choose(shape, kind, 8, true));
+    return tune::text_of(
+        tune::Table::parse(tune::Table::standard({.ranks_per_core = ranks_per_core})).choose(shape, kind, 8, true));
   };
   EXPECT_EQ(chosen(1, apart, Kind::barrier), "dissemination");
   EXPECT_EQ(chosen(2, apart, Kind::barrier), "tree");
@@ -124,7 +126,7 @@ TEST(Standard, KnowsHowFastLinksAre) {
   const auto chosen = [&](std::uint64_t link_rate, Kind kind, Count bytes) {
     collectives::Shape shape{.size = 8, .count = 1};
     shape.hosts = hosts;
-    const tune::Table table = tune::Table::parse(tune::Table::standard({1, link_rate}));
+    const tune::Table table = tune::Table::parse(tune::Table::standard({.link_rate = link_rate}));
     return tune::text_of(table.choose(shape, kind, bytes, true));
   };
   constexpr std::uint64_t unknown = 0, slow = 100'000'000, usual = 1'000'000'000, fast = 10'000'000'000;
@@ -154,22 +156,46 @@ TEST(Source, TheEnvironmentGoesFirst) {
   unsetenv("TUTTI_TABLE");
 }
 
+const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 4, true};
+
+/// What a source has for a large alltoall on the cores of one host.
+std::string alltoall_by(const Source& source) {
+  const collectives::Shape shape{.size = 4, .count = 1, .small_cell = 64, .large_cell = 64};
+  return tune::text_of(tune::Table::parse(source.text()).choose(shape, Kind::alltoall, 1 << 20, true));
+}
+
 TEST(Source, TheStandardTableKnowsMakersOfProcessors) {
   const Folder folder;
-  const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 2, true};
   const Source source = find_table(amd);
   EXPECT_EQ(source.name, "standard");
-  EXPECT_EQ(source.lines, tune::Table::of_processor(amd.processor, 0));
-  const tune::Table table = tune::Table::parse(source.lines);
-  EXPECT_EQ(table.lines().front().kind, Kind::bcast);
-  EXPECT_EQ(find_table(machine).lines, "") << machine.processor;
+  EXPECT_EQ(source.lines, "");
+  EXPECT_EQ(alltoall_by(source), "board_pipeline");
+  EXPECT_EQ(alltoall_by(find_table(machine)), "single_copy") << machine.processor;
+}
+
+/// A table that says something of one collective leaves the others to the standard table with all that it knows.
+TEST(Source, TheStandardTableHoldsForWhatATableLeavesOpen) {
+  const Folder folder;
+  const std::string allreduce = "allreduce - - ring\n";
+  write_file(tune::table_path(amd), tune::file_text(amd, "", allreduce));
+  const Source measured = find_table(amd);
+  EXPECT_EQ(measured.lines, allreduce) << measured.trouble;
+  EXPECT_EQ(alltoall_by(measured), "board_pipeline");
+  const std::string own = (folder.path() / "own").string();
+  write_file(own, allreduce);
+  setenv("TUTTI_TABLE", own.c_str(), 1);
+  EXPECT_EQ(alltoall_by(find_table(amd)), "board_pipeline");
+  unsetenv("TUTTI_TABLE");
+  // Rank 0's holds for all, wherever they run.
+  const job::Offer offer = job::Offer::unpack(job::own_offer(measured).pack());
+  EXPECT_EQ(job::process_from_environment(offer, find_table(machine)).table.text(), measured.text());
 }
 
 /// Where two copies would not stay in it, the kernel makes one.
 TEST(Source, TheStandardTableKnowsSmallCaches) {
   constexpr std::size_t mebi = std::size_t{1} << 20;
   const auto chosen = [](std::size_t cache, Count bytes) {
-    const tune::Table table = tune::Table::parse(tune::Table::of_processor("AMD EPYC", cache));
+    const tune::Table table = tune::Table::parse(tune::Table::standard({.processor = "AMD EPYC", .cache = cache}));
     const collectives::Shape shape{.size = 2, .count = 1, .small_cell = 64, .large_cell = 64};
     return tune::text_of(table.choose(shape, Kind::alltoall, bytes, true));
   };
@@ -180,7 +206,7 @@ TEST(Source, TheStandardTableKnowsSmallCaches) {
   EXPECT_EQ(chosen(8 * mebi, 256 << 10), "board_pipeline");
   EXPECT_EQ(chosen(8 * mebi, 1 << 20), "single_copy");
   EXPECT_EQ(chosen(8 * mebi, 4 << 20), "board_pipeline");
-  EXPECT_EQ(tune::Table::of_processor("Intel", 8 * mebi), "");
+  EXPECT_EQ(tune::Table::standard({.processor = "Intel", .cache = 8 * mebi}), tune::Table::standard({}));
 }
 
 TEST(Source, ProcessorsHaveNames) {

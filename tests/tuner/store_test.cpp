@@ -16,8 +16,6 @@
 namespace tutti::tuner {
 namespace {
 
-const tune::Machine imaginary{"Imaginary", 4, true};
-
 std::string read(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   return {std::istreambuf_iterator<char>(file), {}};
@@ -28,10 +26,10 @@ TEST(Store, SavesWhatIsFound) {
   const std::string path = tune::table_path(imaginary);
   Measurements all = lawful();
   all.machine = imaginary.text();
-  save(path, imaginary, all, derive(all));
+  save(path, imaginary, all, derive(all, imaginary));
   const tune::Source source = tune::find_table(imaginary);
   EXPECT_EQ(source.name, path) << source.trouble;
-  EXPECT_EQ(source.lines, derive(all));
+  EXPECT_EQ(source.lines, derive(all, imaginary));
   std::string trouble;
   EXPECT_EQ(read_measurements(measurements_path(path), imaginary, trouble), all);
   EXPECT_EQ(trouble, "");

@@ -14,7 +14,7 @@ Candidate steady(const std::string& algorithm, double time) {
 }
 
 Measurements lawful() {
-  const tune::Table standard = tune::Table::parse(tune::Table::standard());
+  const tune::Table standard = tune::Table::parse(tune::Table::standard({}));
   Measurements found;
   found.machine = "Imaginary, 4 cores, single copy";
   found.date = "2026-01-02 03:04 UTC";

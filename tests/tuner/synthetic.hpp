@@ -9,11 +9,13 @@
 #include <utility>
 #include <vector>
 
+#include "tune/source.hpp"
 #include "tuner/candidates.hpp"
 #include "tuner/measurements.hpp"
 
 namespace tutti::tuner {
 
+inline const tune::Machine imaginary{"Imaginary", 4, true};
 inline const std::vector<Count> sizes{8, 32, 128, 512, 2048, 8192};
 
 /// Every collective on 2 and 4 ranks by one algorithm, in times that break no guideline: so much for a call, and for

@@ -90,13 +90,14 @@ int measure(const TuneOptions& given) {
   const Group world = tutti::world();
   const job::Runtime& runtime = world.member()->runtime();
   const tuner::Plan plan = plan_of(given);
+  tune::Machine machine = job::this_machine(host::usable_cores().usable);
+  machine.single_copy = runtime.place().single_copy;
   const auto begin = Clock::now();
-  tuner::Measurements found =
-      tuner::measure(world, plan, runtime.place().single_copy, [&](int rounds, std::size_t left) {
-        const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
-        fmt::print(stderr, "{} ranks: {} of {} rounds, {:.0f} s, {} candidates left\n", world.size(), rounds,
-                   plan.rounds, seconds, left);
-      });
+  tuner::Measurements found = tuner::measure(world, plan, machine, [&](int rounds, std::size_t left) {
+    const double seconds = std::chrono::duration<double>(Clock::now() - begin).count();
+    fmt::print(stderr, "{} ranks: {} of {} rounds, {:.0f} s, {} candidates left\n", world.size(), rounds, plan.rounds,
+               seconds, left);
+  });
   if (world.rank() != 0) return 0;
   const std::string& why = world.member()->runtime().engine().waiting().policy().why;
   found.remarks.push_back("waiting: " + why + (runtime.place().single_copy ? "" : "; no single copy"));
@@ -169,10 +170,10 @@ std::string now_text() {
 }
 
 /// How much faster the new choices are than the standard table's, where they differ.
-void compare_with_standard(const tuner::Measurements& measurements, const std::string& lines) {
-  const tune::Table standard = tune::Table::parse(tune::Table::standard());
-  const tune::Table tuned = tune::Table::parse(lines + tune::Table::standard());
-  const bool single_copy = !measurements.machine.ends_with("no single copy");
+void compare_with_standard(const tuner::Measurements& measurements, const tune::Machine& machine,
+                           const std::string& lines) {
+  const std::string behind = tune::Table::standard(machine.conditions());
+  const tune::Table standard = tune::Table::parse(behind), tuned = tune::Table::parse(lines + behind);
   std::vector<double> gains;
   std::size_t points = 0;
   for (const tuner::Point& point : measurements.points) {
@@ -180,7 +181,7 @@ void compare_with_standard(const tuner::Measurements& measurements, const std::s
     ++points;
     const tuner::CallShape shape(point.kind, point.ranks, point.bytes);
     const auto time = [&](const tune::Table& table) {
-      const auto choice = table.choose(shape.of(0), point.kind, shape.table_bytes(), single_copy);
+      const auto choice = table.choose(shape.of(0), point.kind, shape.table_bytes(), machine.single_copy);
       const tuner::Candidate* candidate = point.find(tune::text_of(choice));
       return candidate == nullptr ? 0 : candidate->time();
     };
@@ -192,19 +193,19 @@ void compare_with_standard(const tuner::Measurements& measurements, const std::s
   fmt::print("\n");
 }
 
-void report(const tuner::Measurements& measurements, const tuner::Repaired& repaired) {
+void report(const tuner::Measurements& measurements, const tune::Machine& machine, const tuner::Repaired& repaired) {
   for (const tuner::Violation& violation : repaired.violations) fmt::print("guideline: {}\n", violation.text());
   const auto open = std::ranges::count(repaired.violations, std::string(), &tuner::Violation::repair);
   fmt::print("{} guidelines broken, {} of them repaired\n", repaired.violations.size(),
              static_cast<std::ptrdiff_t>(repaired.violations.size()) - open);
-  compare_with_standard(measurements, repaired.lines);
+  compare_with_standard(measurements, machine, repaired.lines);
 }
 
 /// Too short to be relied on.
-int report_trial(const tuner::Measurements& measurements) {
-  const tuner::Repaired repaired = tuner::derive_and_repair(measurements);
+int report_trial(const tuner::Measurements& measurements, const tune::Machine& machine) {
+  const tuner::Repaired repaired = tuner::derive_and_repair(measurements, machine);
   fmt::print("{}", repaired.lines);
-  report(measurements, repaired);
+  report(measurements, machine, repaired);
   fmt::print("This was a trial, and is not kept; without --quick it is.\n");
   return 0;
 }
@@ -251,14 +252,14 @@ int tune_machine(TuneOptions given) {
   found.date = now_text();
   found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
 
-  if (given.quick) return report_trial(found);
+  if (given.quick) return report_trial(found, machine);
   std::string trouble;
   tuner::Measurements all = tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
   if (!trouble.empty()) std::fprintf(stderr, "tutti: %s; it is replaced\n", trouble.c_str());
   all.add(found);
-  const tuner::Repaired repaired = tuner::derive_and_repair(all);
+  const tuner::Repaired repaired = tuner::derive_and_repair(all, machine);
   tuner::save(path, machine, all, repaired.lines);
-  report(all, repaired);
+  report(all, machine, repaired);
   fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
   return 0;
 }

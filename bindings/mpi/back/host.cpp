@@ -141,7 +141,7 @@ void Host::share() {
   segment_ = std::move(memory.segment);
   why_ = std::move(memory.why);
   if (segment_ == nullptr) return;
-  if (table_.name == "standard") table_.lines.insert(0, barrier_lines(here_->size(), cores_));
+  table_.lines += barrier_lines(here_->size(), cores_);  // for what this machine's table leaves open
   job::Process process = agreed_process(*here_, table_);
   process.segment = segment_;
   process.rank = here_->rank();
