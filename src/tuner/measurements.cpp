@@ -173,11 +173,13 @@ std::vector<Rank> Measurements::ranks(Kind kind) const {
 
 void Measurements::add(const Measurements& newer) {
   std::set<std::pair<Kind, Rank>> rows;
-  std::set<Rank> worlds;
-  for (const Point& point : newer.points) worlds.insert(point.ranks);
-  std::erase_if(duels, [&](const Duel& duel) { return worlds.contains(duel.ranks); });
-  duels.insert(duels.end(), newer.duels.begin(), newer.duels.end());
   for (const Point& point : newer.points) rows.emplace(point.kind, point.ranks);
+  // A run of some collectives cannot repeat a duel with another one, which still decides by its own times.
+  std::erase_if(duels, [&](const Duel& duel) {
+    const auto again = [&](const Part& part) { return rows.contains({part.kind, duel.ranks}); };
+    return std::ranges::all_of(duel.left, again) && std::ranges::all_of(duel.right, again);
+  });
+  duels.insert(duels.end(), newer.duels.begin(), newer.duels.end());
   std::erase_if(points, [&](const Point& point) { return rows.contains({point.kind, point.ranks}); });
   points.insert(points.end(), newer.points.begin(), newer.points.end());
   if (!newer.combining.empty()) combining = newer.combining;

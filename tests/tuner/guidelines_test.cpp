@@ -95,6 +95,28 @@ TEST(Guidelines, WhatWasMeasuredInTurnsDecides) {
   EXPECT_EQ(found.front().left_time, 500);
 }
 
+/// What a duel has refuted does not come back when other collectives are measured anew.
+TEST(Guidelines, WhatWasMeasuredInTurnsStays) {
+  Measurements all = lawful();
+  point_of(all, Kind::scan, 4, 128).candidates[0].times.assign(9, 1e6);
+  const auto broken = [&] {
+    const std::vector<Violation> found = check(all, imaginary, derive(all, imaginary));
+    return reports(found, "scan(m) <= exscan(m) + combining(m)", Kind::scan, 4, 128);
+  };
+  for (const Violation& one : check(all, imaginary, derive(all, imaginary)))
+    all.duels.push_back({one.ranks, {one.left}, one.right, std::vector<double>(9, 500), std::vector<double>(9, 490)});
+  EXPECT_FALSE(broken());
+  const auto anew = [](std::initializer_list<Kind> kinds) {
+    Measurements newer = lawful();
+    std::erase_if(newer.points, [&](const Point& point) { return std::ranges::find(kinds, point.kind) == kinds.end(); });
+    return newer;
+  };
+  all.add(anew({Kind::bcast, Kind::exscan}));
+  EXPECT_FALSE(broken());
+  all.add(anew({Kind::scan, Kind::exscan}));
+  EXPECT_TRUE(all.duels.empty()) << "they could have been measured again";
+}
+
 TEST(Guidelines, RepairedByWhatIsFaster) {
   Measurements all = lawful();
   // The standard choice is taken for as fast, within its noise; a guideline shows that it is not.
