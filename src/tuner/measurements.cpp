@@ -8,6 +8,7 @@
 #include <set>
 
 #include "collectives/collective.hpp"
+#include "tune/table.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tuner {
@@ -89,6 +90,7 @@ std::vector<Part> parts_from(const Json& json) {
   for (const Json& part : json)
     parts.push_back(
         {kind_from(part), size_from(part.at("bytes"), most_bytes), part.at("algorithm").get<std::string>()});
+  if (parts.empty()) throw Error(Cause::usage, "a side of a duel is empty");
   return parts;
 }
 
@@ -187,6 +189,27 @@ void Measurements::add(const Measurements& newer) {
   date = newer.date;
   version = newer.version;
   remarks = newer.remarks;
+}
+
+std::vector<Kind> drop_unknown(Measurements& measurements) {
+  std::set<Kind> without;
+  const auto unknown = [&](Kind kind, const std::string& algorithm) {
+    try {
+      tune::named(kind, algorithm);
+      return false;
+    } catch (const Error&) {
+      without.insert(kind);
+      return true;
+    }
+  };
+  for (Point& point : measurements.points)
+    std::erase_if(point.candidates, [&](const Candidate& one) { return unknown(point.kind, one.algorithm); });
+  std::erase_if(measurements.points, [](const Point& point) { return point.candidates.empty(); });
+  std::erase_if(measurements.duels, [&](const Duel& duel) {
+    const auto lost = [&](const Part& part) { return unknown(part.kind, part.algorithm); };
+    return std::ranges::any_of(duel.left, lost) || std::ranges::any_of(duel.right, lost);
+  });
+  return {without.begin(), without.end()};
 }
 
 std::string to_json(const Measurements& measurements) {

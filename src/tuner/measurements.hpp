@@ -85,11 +85,15 @@ struct Measurements {
   std::vector<const Point*> row(Kind kind, Rank ranks) const;
   /// The numbers of ranks that a collective was measured on.
   std::vector<Rank> ranks(Kind kind) const;
-  /// Takes over what was measured anew; older rows of the same collective and number of ranks are given up, and duels of
-  /// which all collectives were measured anew on so many ranks.
+  /// Takes over what was measured anew; older rows of the same collective and number of ranks are given up, and duels
+  /// of which all collectives were measured anew on so many ranks.
   void add(const Measurements& newer);
   bool operator==(const Measurements&) const = default;
 };
+
+/// Gives up candidates and duels of algorithms that there are none of in this version of Tutti, and points that are
+/// left without a candidate. The collectives of which that was so.
+std::vector<Kind> drop_unknown(Measurements& measurements);
 
 std::string to_json(const Measurements& measurements);
 /// Throws Error (usage) for a text that is none.

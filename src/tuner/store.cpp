@@ -13,6 +13,8 @@
 #include <iterator>
 
 #include "base/descriptor.hpp"
+#include "base/words.hpp"
+#include "collectives/collective.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tuner {
@@ -76,21 +78,28 @@ Measurements read_measurements(const std::string& path, const tune::Machine& mac
   const auto status = std::filesystem::status(path, failed);
   if (status.type() == std::filesystem::file_type::not_found) return {};
   if (failed || status.type() != std::filesystem::file_type::regular) {
-    trouble = path + " is no file";
+    trouble = path + " is no file; it is not used";
     return {};
   }
   std::ifstream file(path, std::ios::binary);
   if (!file || std::filesystem::file_size(path, failed) > longest || failed) {
-    trouble = path + " cannot be read";
+    trouble = path + " cannot be read; it is not used";
     return {};
   }
   const std::string text(std::istreambuf_iterator<char>(file), {});
   try {
     Measurements found = from_json(text);
-    if (found.machine == machine.text()) return found;
-    trouble = path + " was measured on another machine";
+    if (found.machine != machine.text()) {
+      trouble = path + " was measured on another machine; it is not used";
+      return {};
+    }
+    std::string without;
+    for (const Kind kind : drop_unknown(found)) base::add_word(without, name_of(kind));
+    if (!without.empty())
+      trouble = path + " has algorithms that this version of Tutti does not have; they are left out (" + without + ")";
+    return found;
   } catch (const Error& error) {
-    trouble = path + ": " + error.what();
+    trouble = path + ": " + error.what() + "; it is not used";
   }
   return {};
 }

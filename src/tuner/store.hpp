@@ -19,8 +19,8 @@ void write_file(const std::string& path, const std::string& text);
 /// Finds out before long work whether a file can be written there. Throws Error (system) when not.
 void require_place(const std::string& path);
 
-/// What was measured on this machine before; empty when there is nothing, or nothing that can be read, and then
-/// `trouble` says why.
+/// What was measured on this machine before; empty when there is nothing, or nothing that can be read. `trouble` says
+/// what of it is not used, and why; else it is empty.
 Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble);
 
 /// Both files. Throws Error (system).

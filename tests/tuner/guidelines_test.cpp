@@ -108,7 +108,8 @@ TEST(Guidelines, WhatWasMeasuredInTurnsStays) {
   EXPECT_FALSE(broken());
   const auto anew = [](std::initializer_list<Kind> kinds) {
     Measurements newer = lawful();
-    std::erase_if(newer.points, [&](const Point& point) { return std::ranges::find(kinds, point.kind) == kinds.end(); });
+    std::erase_if(newer.points,
+                  [&](const Point& point) { return std::ranges::find(kinds, point.kind) == kinds.end(); });
     return newer;
   };
   all.add(anew({Kind::bcast, Kind::exscan}));

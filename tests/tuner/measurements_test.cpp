@@ -50,6 +50,9 @@ TEST(Measurements, WhatIsNoneIsRefused) {
                                                         {"1020.0", "0"},
                                                         {"1020.0", "[]"},
                                                         {"\"bytes\": 8", "\"bytes\": -8"},
+                                                        {"\"duels\": []",
+                                                         "\"duels\": [{\"ranks\": 2, \"left\": [], \"right\": [], "
+                                                         "\"left_ns\": [1], \"right_ns\": [1]}]"},
                                                         {"\"points\": [", "\"points\": 7, \"other\": ["}}) {
     std::string wrong = whole;
     const std::size_t at = wrong.find(from);

@@ -38,6 +38,25 @@ TEST(Store, SavesWhatIsFound) {
   EXPECT_NE(read(path).find("# measured: 2026-01-02"), std::string::npos);
 }
 
+/// After an upgrade: what an algorithm of the old version took is no reason to lose the rest, nor to fail.
+TEST(Store, AlgorithmsThatThereAreNoneOfAreLeftOut) {
+  const Folder folder;
+  const std::string path = (folder.path() / "m.json").string();
+  Measurements all = lawful();
+  all.machine = imaginary.text();
+  all.duels.push_back({2, {{Kind::scan, 8, "board"}}, {{Kind::exscan, 8, "gossip"}}, {1, 2}, {3}});
+  Measurements old = all;
+  all.duels.clear();
+  point_of(old, Kind::allreduce, 4, 128).candidates.push_back(steady("gossip", 1));
+  point_of(old, Kind::bcast, 4, 8).candidates.push_back(steady("binomial:branches=3", 1));
+  old.points.push_back({Kind::gather, 3, 8, {steady("gossip:radix=3", 1)}});
+  write_file(path, to_json(old));
+  std::string trouble;
+  EXPECT_EQ(read_measurements(path, imaginary, trouble), all);
+  EXPECT_NE(trouble.find(path), std::string::npos) << trouble;
+  EXPECT_NE(trouble.find("(bcast, allreduce, gather, exscan)"), std::string::npos) << trouble;
+}
+
 TEST(Store, MeasurementsThatAreNoneAreToldOf) {
   const Folder folder;
   const std::string path = (folder.path() / "m.json").string();

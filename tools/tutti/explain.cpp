@@ -55,7 +55,7 @@ int run(const ExplainOptions& given) {
   tuner::Measurements measurements;
   const std::string path = tune::table_path(machine);
   if (!path.empty()) measurements = tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
-  if (!trouble.empty()) std::fprintf(stderr, "tutti: %s; it is not used\n", trouble.c_str());
+  if (!trouble.empty()) std::fprintf(stderr, "tutti: %s\n", trouble.c_str());
   const tuner::Explanation explanation =
       tuner::explain(question, overrides == nullptr ? "" : overrides, source, &measurements);
   fmt::print("{}", given.json ? explanation.json() : explanation.text());

@@ -232,7 +232,15 @@ int tune_machine(TuneOptions given) {
   plan_of(given);
   const std::string path = tune::table_path(machine);
   if (path.empty()) throw Error(Cause::usage, "neither XDG_CACHE_HOME nor HOME says where the table shall be; set one");
-  if (!given.quick) tuner::require_place(path);
+  std::string trouble;
+  const auto measured_before = [&] {
+    return tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
+  };
+  if (!given.quick) {
+    tuner::require_place(path);
+    measured_before();
+    if (!trouble.empty()) std::fprintf(stderr, "tutti: %s\n", trouble.c_str());
+  }
 
   tuner::Measurements found;
   found.remarks.push_back(foreign_load(machine.cores));
@@ -253,9 +261,7 @@ int tune_machine(TuneOptions given) {
   found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
 
   if (given.quick) return report_trial(found, machine);
-  std::string trouble;
-  tuner::Measurements all = tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
-  if (!trouble.empty()) std::fprintf(stderr, "tutti: %s; it is replaced\n", trouble.c_str());
+  tuner::Measurements all = measured_before();  // once more: another tutti tune may have added to it meanwhile
   all.add(found);
   const tuner::Repaired repaired = tuner::derive_and_repair(all, machine);
   tuner::save(path, machine, all, repaired.lines);
