@@ -44,7 +44,10 @@ def table_of(folder):
 
 
 def test_a_trial_keeps_nothing(tmp_path):
-    printed = run("tutti tune --quick", tmp_path)
+    """Nor does it read what the user has set for jobs: each of these would end it, or leave a record."""
+    words = ("ALGORITHMS", "CACHES", "PROGRESS_THREAD", "TABLE", "TIMEOUT")
+    settings = {f"TUTTI_{word}": "gossip" for word in words} | {"TUTTI_TRACE": str(tmp_path / "record")}
+    printed = run("tutti tune --quick", tmp_path, **settings)
     assert "allreduce" in printed
     assert "guidelines broken" in printed
     assert "is not kept" in printed
@@ -79,6 +82,13 @@ def test_more_is_added_to_it(tuned):
     assert [point for point in after if point["collective"] != "exscan"] == before
     assert len(after) == len(before) + 1
     assert "\nbcast " in path.read_text()
+
+
+def test_info_records_nothing(tmp_path):
+    record = tmp_path / "record"
+    record.write_text("mine")
+    assert "table standard" in run("tutti info", tmp_path, TUTTI_TRACE=str(record))
+    assert record.read_text() == "mine"
 
 
 def test_explain_without_measurements(tmp_path):

@@ -24,6 +24,7 @@
 #include <iterator>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -123,6 +124,18 @@ class Mailbox {
   base::Descriptor file_;
 };
 
+/// A table is for all jobs of this machine: what the user's variables change of one, such as a record, is not measured.
+void forget_settings() {
+  // The first is of what a table is for; the others change no time.
+  constexpr std::string_view kept[] = {"TUTTI_SINGLE_COPY", "TUTTI_LOG", "TUTTI_NETWORK"};
+  std::vector<std::string> names;
+  for (char** entry = environ; *entry != nullptr; ++entry) {
+    const std::string_view name = std::string_view(*entry).substr(0, std::string_view(*entry).find('='));
+    if (name.starts_with("TUTTI_") && std::ranges::find(kept, name) == std::end(kept)) names.emplace_back(name);
+  }
+  for (const std::string& name : names) unsetenv(name.c_str());
+}
+
 /// The launcher wants a process of its own. Its status, as a shell has it.
 int launch(const launcher::Options& options) {
   std::fflush(nullptr);
@@ -130,6 +143,7 @@ int launch(const launcher::Options& options) {
   if (pid < 0) throw Error(Cause::system, std::string("cannot start a job: ") + std::strerror(errno));
   if (pid == 0) {
     prctl(PR_SET_PDEATHSIG, SIGTERM);
+    forget_settings();
     try {
       _exit(launcher::run(options));
     } catch (const std::exception& error) {
@@ -149,8 +163,8 @@ int launch(const launcher::Options& options) {
 launcher::Options job_of(const TuneOptions& given, Rank ranks, double seconds, const std::string& result) {
   launcher::Options options;
   options.ranks = ranks;
-  // What is measured depends on nothing that another table says.
-  options.environment = {"TUTTI_TABLE=standard", "TUTTI_ALGORITHMS="};
+  // What is measured depends on nothing that this machine's table says.
+  options.environment = {"TUTTI_TABLE=standard"};
   options.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "tune"};
   options.command.insert(options.command.end(), given.collectives.begin(), given.collectives.end());
   for (const std::string& word : {std::string("--sizes"), given.sizes, std::string("--seconds"),
