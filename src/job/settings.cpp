@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "job/settings.hpp"
 
-#include <cstdlib>
+#include <charconv>
 #include <string>
+#include <system_error>
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
@@ -41,10 +42,11 @@ std::string algorithms_from_environment() {
 std::uint64_t timeout_from_environment() {
   const std::string text = base::variable("TUTTI_TIMEOUT");
   if (text.empty()) return 0;
-  char* end = nullptr;
-  const double seconds = std::strtod(text.c_str(), &end);
-  if (*end != '\0' || !(seconds > 0) || seconds > 1e9)
-    throw Error(Cause::usage, "TUTTI_TIMEOUT=" + text + " is not a number of seconds; write 2.5, or leave it out");
+  double seconds = 0;  // whatever the program's locale has between 2 and 5
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
+  if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.001 && seconds <= 1e9))
+    throw Error(Cause::usage,
+                "TUTTI_TIMEOUT=" + text + " is not a number of seconds from 0.001 to 1e9; write 2.5, or leave it out");
   return static_cast<std::uint64_t>(seconds * 1e9);
 }
 

@@ -42,6 +42,7 @@ def sh(line, folder, expected=0):
         ("tutti run -n 2 --timeout -1 true", 2, "not a number of seconds"),
         ("tutti run -n 2 --bind socket true", 2, "core"),
         ("TUTTI_PROGRESS_THREAD=x tutti info -n 1", 2, "TUTTI_PROGRESS_THREAD=x means nothing; write off, auto or on"),
+        ("TUTTI_TIMEOUT=1e-10 tutti info -n 1", 2, "TUTTI_TIMEOUT=1e-10 is not a number of seconds from 0.001 to 1e9"),
         ("TUTTI_CACHES=x tutti info -n 1", 2, "TUTTI_CACHES=x means nothing; write shared or apart"),
         ("TUTTI_SINGLE_COPY=x tutti info -n 1", 2, "TUTTI_SINGLE_COPY=x means nothing; write off or on"),
         ("tutti run -n 2 /", 127, '"/" is a folder'),
