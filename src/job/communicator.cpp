@@ -119,6 +119,7 @@ JobNews agreed_news(Communicator& ranks) {
 
 /// Whose memory this rank is in, and everybody's host by number.
 struct Hosts {
+  std::unique_ptr<Communicator> here;  ///< The ranks of this host.
   std::shared_ptr<host::Segment> segment;
   Rank place = 0;
   host::Offset board = 0;
@@ -136,9 +137,10 @@ std::vector<Rank> numbered(const std::vector<std::int64_t>& names) {
 }
 
 Hosts find_hosts(Communicator& ranks, const JobNews& news) {
-  const std::unique_ptr<Communicator> here = ranks.neighbors(base::variable("TUTTI_HOST"));
-  expect(all_agree(ranks, here != nullptr), "split by hosts");
   Hosts found;
+  found.here = ranks.neighbors(base::variable("TUTTI_HOST"));
+  Communicator* const here = found.here.get();
+  expect(all_agree(ranks, here != nullptr), "split by hosts");
   found.place = here->rank();
   found.ranks_here = here->size();
   found.cores = shared_cores(*here);
@@ -165,11 +167,14 @@ Hosts find_hosts(Communicator& ranks, const JobNews& news) {
   return found;
 }
 
-Offer agreed_settings(Communicator& ranks, const tune::Source& source) {
+Offer agreed_settings(Communicator& ranks, Communicator& here, const tune::Source& source) {
   Offer mine;
   together(ranks, [&] { mine = own_offer(source); });
   const Offer theirs = agreed_offer(ranks, mine);
-  compare(ranks.rank(), mine, theirs);
+  const Unused unused(mine, theirs);
+  std::uint64_t first = unused.mark();
+  share(here, first);
+  unused.tell(ranks.rank(), here.rank() == 0, first);
   return theirs;
 }
 
@@ -180,12 +185,13 @@ constexpr std::string_view no_thread =
 
 std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const JobNews news = agreed_news(ranks);
-  const Hosts hosts = find_hosts(ranks, news);
+  Hosts hosts = find_hosts(ranks, news);
   const bool far = !hosts.of.empty();
   const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);
   tune::Source source;
   together(ranks, [&] { source = tune::find_table(this_machine(hosts.cores)); });
-  const Offer offer = agreed_settings(ranks, source);
+  const Offer offer = agreed_settings(ranks, *hosts.here, source);
+  hosts.here.reset();
   Process process;
   together(ranks, [&] { process = process_from_environment(offer, source); });
   process.segment = hosts.segment;

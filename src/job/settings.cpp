@@ -6,6 +6,7 @@
 #include <system_error>
 
 #include "base/environment.hpp"
+#include "base/hash.hpp"
 #include "base/log.hpp"
 #include "job/machine.hpp"
 #include "tune/table.hpp"
@@ -72,14 +73,27 @@ Process process_from_environment(const Offer& agreed, const tune::Source& own) {
   return process;
 }
 
-void compare(Rank rank, const Offer& mine, const Offer& theirs) {
-  const std::string who = "rank " + std::to_string(rank) + ": ";
+Unused::Unused(const Offer& mine, const Offer& theirs) {
   if (theirs.algorithms != mine.algorithms && !mine.algorithms.empty())
-    base::log(who + "TUTTI_ALGORITHMS=" + mine.algorithms + " is not used; rank 0's \"" + theirs.algorithms +
-              "\" holds for all");
-  if (theirs.lines != mine.lines)
-    base::log(who + "the table of algorithms \"" + mine.table + "\" is not used; rank 0's \"" + theirs.table +
-              "\" holds for all");
+    lines_.push_back("TUTTI_ALGORITHMS=" + mine.algorithms + " is not used; rank 0's \"" + theirs.algorithms +
+                     "\" holds for all");
+  // On a machine that nobody has measured, nothing of anybody's is left unused.
+  const bool set = !mine.lines.empty() || !base::variable("TUTTI_TABLE").empty();
+  if (theirs.lines != mine.lines && set)
+    lines_.push_back("the table of algorithms \"" + mine.table + "\" is not used; rank 0's \"" + theirs.table +
+                     "\" holds for all");
+}
+
+std::uint64_t Unused::mark() const {
+  std::uint64_t mark = 0;
+  for (const std::string& line : lines_)
+    for (const char letter : line) mark = base::combine(mark, static_cast<unsigned char>(letter));
+  return mark;
+}
+
+void Unused::tell(Rank rank, bool first, std::uint64_t mark_of_first) const {
+  if (!first && mark() == mark_of_first) return;
+  for (const std::string& line : lines_) base::log("rank " + std::to_string(rank) + ": " + line);
 }
 
 }  // namespace tutti::job

@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <string>
+#include <vector>
 
 #include "job/offer.hpp"
 #include "job/runtime.hpp"
@@ -22,7 +23,18 @@ Offer own_offer(const tune::Source& source);
 /// rank's table, for `tutti info`. Throws Error (usage).
 Process process_from_environment(const Offer& agreed, const tune::Source& own);
 
-/// A rank whose own environment says something else than rank 0's is told so.
-void compare(Rank rank, const Offer& mine, const Offer& theirs);
+/// What somebody has set for this rank, or measured on its machine, and rank 0's selection takes the place of.
+class Unused {
+ public:
+  Unused() = default;
+  Unused(const Offer& mine, const Offer& theirs);
+  /// The same number for the same, to compare with other ranks.
+  std::uint64_t mark() const;
+  /// Tells of it, but on ranks of a host whose first one has the same mark, and tells.
+  void tell(Rank rank, bool first, std::uint64_t mark_of_first) const;
+
+ private:
+  std::vector<std::string> lines_;
+};
 
 }  // namespace tutti::job

@@ -51,20 +51,25 @@ constexpr std::string_view offer_key = "tutti/world";
 std::string board_key(Rank host) { return "tutti/board/" + std::to_string(host); }
 std::string addresses_key(Rank rank) { return "tutti/addresses/" + std::to_string(rank); }
 
-/// The board of this host's ranks, made by the first of them.
-host::Offset shared_board(launch::Member& place, Rank mine) {
-  host::Offset board = 0;
-  if (place.segment()->size() == 1) return board;
+/// What the first of a host's ranks tells the others.
+struct HostNews {
+  host::Offset board = 0;    ///< That it has made.
+  std::uint64_t unused = 0;  ///< Unused::mark
+};
+
+HostNews shared_news(launch::Member& place, Rank mine, std::uint64_t unused) {
+  HostNews news{0, unused};
+  if (place.segment()->size() == 1) return news;
   const std::string key = board_key(place.hosts()[static_cast<std::size_t>(place.rank())]);
   if (mine == 0) {
-    board = make_world_board(*place.segment());
-    place.put(key, std::as_bytes(std::span(&board, 1)), patience_from_environment());
-    return board;
+    news.board = make_world_board(*place.segment());
+    place.put(key, std::as_bytes(std::span(&news, 1)), patience_from_environment());
+    return news;
   }
   const std::vector<std::byte> said = place.get(key, patience_from_environment());
-  if (said.size() != sizeof board) throw Error(Cause::system, "what the store has as " + key + " is no board's place");
-  std::memcpy(&board, said.data(), sizeof board);
-  return board;
+  if (said.size() != sizeof news) throw Error(Cause::system, "what the store has as " + key + " is no board's place");
+  std::memcpy(&news, said.data(), sizeof news);
+  return news;
 }
 
 std::string text_of(std::span<const std::byte> said) {
@@ -137,17 +142,21 @@ void World::make() {
   const tune::Source source = tune::find_table(this_machine(place.cores()));
   if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
   Offer offer = own_offer(source);
+  Unused unused;
   if (place.size() > 1 && rank == 0) {
     place.put(offer_key, offer.pack(), patience_from_environment());
   } else if (place.size() > 1) {
     const Offer theirs = Offer::unpack(place.get(offer_key, patience_from_environment()));
-    compare(rank, offer, theirs);
+    unused = Unused(offer, theirs);
     offer = theirs;
   }
+  const Rank mine = places(hosts, rank)[static_cast<std::size_t>(rank)];
+  const HostNews news = shared_news(place, mine, unused.mark());
+  unused.tell(rank, mine == 0, news.unused);
   Process process = process_from_environment(offer, source);
   process.segment = segment;
   process.rank = rank;
-  process.board = shared_board(place, places(hosts, rank)[static_cast<std::size_t>(rank)]);
+  process.board = news.board;
   process.hosts = hosts;
   process.ranks_per_core = place.ranks_per_core();
   process.launcher = place.launcher();

@@ -61,6 +61,19 @@ def test_a_job_knows_how_fast_its_links_are(places):
     assert 0.5 < rate < 200, said
 
 
+def test_each_host_is_told_once_what_is_not_used(lab):
+    with Job(lab, [1, 2, 2, 3, 3], program=str(BUILD / "bin/tutti")) as job:
+        job.start(0, "info")
+        for rank, algorithm in enumerate(["ring", "ring", "ring", "rabenseifner"], 1):
+            job.start(rank, "info", TUTTI_ALGORITHMS=f"allreduce={algorithm}")
+        told = "".join(job.end(rank)[2] for rank in range(5))
+    assert re.findall(r"rank (\d): TUTTI_ALGORITHMS=allreduce=(\w+) is not used", told) == [
+        ("1", "ring"),
+        ("3", "ring"),
+        ("4", "rabenseifner"),
+    ], told
+
+
 def test_names_take_ranks_apart(lab):
     with Job(lab, [1, 1, 1, 2]) as job:
         for rank, name in enumerate(["a", "b", "a", "a"]):

@@ -199,6 +199,13 @@ def test_a_rank_with_another_table_is_told(tuned, tmp_path):
     assert f"table {table_of(tuned)}:" in printed
 
 
+def test_a_rank_whose_machine_has_no_table_is_told_nothing(tuned, tmp_path):
+    line = f"tutti run -n 3 sh -c '[ $TUTTI_RANK = 0 ] || export XDG_CACHE_HOME={tmp_path}; exec tutti info'"
+    printed = run(line, tuned)
+    assert "is not used" not in printed
+    assert f"table {table_of(tuned)}:" in printed
+
+
 def test_a_place_that_cannot_be_written_is_told_of_at_once(tmp_path):
     (tmp_path / "file").write_text("")
     printed = run("tutti tune barrier -n 2", tmp_path / "file", expected=1)
