@@ -24,11 +24,6 @@ struct Range {
 };
 using Ranges = std::vector<Range>;
 
-bool lacks(const Needs& needs, const Needs& than) {
-  return !(than.single_copy && needs.single_copy) && !(than.commutative && needs.commutative) &&
-         !(than.power_of_two && needs.power_of_two);
-}
-
 /// A size between two measured ones, in a form that people can read.
 Count between(Count smaller, Count larger) {
   const double middle = std::sqrt(static_cast<double>(std::max<Count>(smaller, 1)) * static_cast<double>(larger));
@@ -47,7 +42,8 @@ Rank between(Rank smaller, Rank larger) {
 const Candidate* spare(const Point& point, const Needs& needs) {
   const Candidate* found = nullptr;
   for (const Candidate& candidate : point.candidates) {
-    if (candidate.times.empty() || !lacks(algorithm_of(point.kind, candidate.algorithm).needs, needs)) continue;
+    if (candidate.times.empty() || common_needs(algorithm_of(point.kind, candidate.algorithm).needs, needs) > 0)
+      continue;
     const std::pair<bool, double> here{candidate.dropped, candidate.time()};
     if (found == nullptr || here < std::pair<bool, double>{found->dropped, found->time()}) found = &candidate;
   }
@@ -57,7 +53,7 @@ const Candidate* spare(const Point& point, const Needs& needs) {
 std::vector<std::string> with_spare(const Point& point, const std::string& first) {
   const Needs& needs = algorithm_of(point.kind, first).needs;
   std::vector<std::string> choices{first};
-  if (!needs.single_copy && !needs.commutative && !needs.power_of_two) return choices;
+  if (common_needs(needs, needs) == 0) return choices;
   if (const Candidate* other = spare(point, needs)) choices.push_back(other->algorithm);
   return choices;
 }
@@ -197,6 +193,12 @@ void Derivation::write_collective(Kind kind) {
 
 const collectives::Algorithm& algorithm_of(Kind kind, std::string_view name) {
   return collectives::algorithms()[static_cast<std::size_t>(tune::named(kind, name).algorithm)];
+}
+
+int common_needs(const Needs& one, const Needs& other) {
+  return static_cast<int>(one.single_copy && other.single_copy) +
+         static_cast<int>(one.commutative && other.commutative) +
+         static_cast<int>(one.power_of_two && other.power_of_two);
 }
 
 bool as_fast(const Candidate& candidate, const Candidate& best) {

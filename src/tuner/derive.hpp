@@ -16,6 +16,10 @@ namespace tutti::tuner {
 /// Of a candidate's name. Throws Error (usage) for a name that is none.
 const collectives::Algorithm& algorithm_of(Kind kind, std::string_view name);
 
+/// Of what is not there for every call that a table serves (memory of others, a commutative reduction, a power of two):
+/// how much of it both need.
+int common_needs(const collectives::Needs& one, const collectives::Needs& other);
+
 /// What shall be chosen at a point, whatever else was measured there.
 using Pins = std::map<std::tuple<Kind, Rank, Count>, std::string>;
 

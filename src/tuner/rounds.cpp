@@ -19,11 +19,6 @@ namespace {
 /// A candidate that is this much slower than the fastest is dropped at once, and at its first call if that is long.
 constexpr double hopeless = 3, hopeless_at_once = 10, long_call = 2e-3;
 
-bool needs_less(const collectives::Needs& needs, const collectives::Needs& than) {
-  return (than.single_copy && !needs.single_copy) || (than.commutative && !needs.commutative) ||
-         (than.power_of_two && !needs.power_of_two);
-}
-
 std::size_t left(const std::vector<Point>& points) {
   std::size_t count = 0;
   for (const Point& point : points)
@@ -149,7 +144,7 @@ void drop_losers(Point& point) {
   for (std::size_t place = 0; place < measured.size(); ++place) {
     Candidate& candidate = *measured[place];
     const collectives::Needs needs = needs_of(candidate);
-    const bool spare = needs_less(needs, least);
+    const bool spare = common_needs(needs, least) < common_needs(least, least);
     if (spare) least = needs;
     if (place < 2 || spare) continue;
     const bool certain = candidate.times.size() >= 3 && candidate.spread().low > surely;
