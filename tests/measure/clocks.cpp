@@ -12,6 +12,7 @@
 #include "base/clock.hpp"
 #include "job/clocks.hpp"
 #include "tutti/tutti.hpp"
+#include "wrong_clock.hpp"
 
 namespace {
 

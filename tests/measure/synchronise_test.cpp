@@ -11,6 +11,7 @@
 
 #include "measure/synchronise.hpp"
 #include "transport/inproc/scheduler.hpp"
+#include "wrong_clock.hpp"
 
 namespace {
 
