@@ -60,6 +60,7 @@ class Writer {
   std::string last_call(Rank rank, const Group& group) const;
   std::string in_mpi(const Ranks& ranks) const;
   std::string does(const Ranks& ranks, State state) const;
+  std::string silent(Rank rank) const { return "silent (" + situation_.seat(rank).why_silent + ")"; }
   std::string waiters(const Blame& blame) const;
   std::string group_text(const Group& group) const { return "group " + group_name(snapshot(), group.context); }
   void add(Finding finding) { findings_.push_back(std::move(finding)); }
@@ -203,6 +204,9 @@ void Writer::blame(const Blame& blame) {
       finding.text +=
           is + "stopped (kill -CONT lets it go on)" + (blame.reached ? " in " + operation : ", and" + no_call);
       break;
+    case State::silent:
+      finding.text += is + silent(*blame.targets.begin()) + (blame.reached ? " in " + operation : ", and" + no_call);
+      break;
     case State::absent:
       finding.text += has + "not joined the job";
       break;
@@ -234,6 +238,7 @@ void Writer::message(const Blame& blame) {
   if (blame.state == State::ended) text += " has ended, and";
   if (blame.state == State::unreachable) text += " cannot be reached, and";
   if (blame.state == State::stopped) text += " is stopped (kill -CONT lets it go on), and";
+  if (blame.state == State::silent) text += " is " + silent(target) + ", and";
   text += sends ? " has not received" + what + " from " : " has not sent" + what + " to ";
   text += "rank " + std::to_string(waiter) + ", which waits in " + (sends ? "send" : "recv") + " (" +
           age(blame.wait->since, snapshot().taken_at) + ")" + at(waiter, blame.wait->site, blame.wait->place) + ".";
@@ -267,7 +272,8 @@ void Writer::idle(State state, const char* kind, const std::string& text) {
   for (Rank rank = 0; std::cmp_less(rank, situation_.seats.size()); ++rank)
     if (situation_.seat(rank).state == state && !blamed_.contains(rank)) ranks.insert(rank);
   if (ranks.empty()) return;
-  Finding finding{kind, who(ranks) + verb(ranks, " is ", " are ") + text, listed(ranks), {}, {}, -1};
+  const std::string how = state == State::silent ? silent(*ranks.begin()) : "";
+  Finding finding{kind, who(ranks) + verb(ranks, " is ", " are ") + how + text, listed(ranks), {}, {}, -1};
   if (const Called* last = diagnose::last_call(snapshot(), *ranks.begin()); last != nullptr && ranks.size() == 1)
     finding.text +=
         " Its last call was " + call_name(*last) + " of group " +
@@ -327,6 +333,7 @@ std::vector<Finding> Writer::write() {
   idle(State::dead, "dead", "dead; nobody waits for it yet.");
   idle(State::ended, "ended", "not there any more; nobody waits for it yet.");
   idle(State::unreachable, "unreachable", "on a host of which nothing is heard; nobody waits for it yet.");
+  idle(State::silent, "silent", "; nobody waits for it yet.");
   idle(State::stopped, "stopped", "stopped (kill -CONT lets it go on); nobody waits for it yet.");
   const bool begun = std::ranges::any_of(situation_.seats, [](const Seat& seat) { return seat.pid != 0; });
   if (begun)

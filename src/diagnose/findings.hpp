@@ -19,7 +19,8 @@ struct Words {
 };
 
 struct Finding {
-  /// mismatch, broken, dead, left, stopped, absent, missing, unfinished, message, deadlock, mpi, waiting, moving, idle.
+  /// mismatch, broken, dead, left, ended, stopped, silent, unreachable, absent, missing, unfinished, message, deadlock,
+  /// mpi, waiting, moving, idle.
   std::string kind;
   std::string text;
   std::vector<Rank> ranks;    ///< Of the world: those that are to blame, or form the circle.

@@ -22,6 +22,7 @@ int weight(State state) {
     case State::left:
       return 1;
     case State::stopped:
+    case State::silent:
       return 2;
     case State::absent:
       return 3;

@@ -75,7 +75,7 @@ State knock(std::string_view addresses) {
     socklen_t length = sizeof error;
     if (poll(&entry, 1, static_cast<int>(longest_knock.count())) > 0)
       getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error == 0) return State::stopped;  // its kernel takes the call, the process does not
+    if (error == 0) return State::silent;  // its kernel takes the call, the process does not
     if (error == ECONNREFUSED) found = State::ended;
   }
   return found;
@@ -95,21 +95,27 @@ Part look_through_window(const Directory& directory, Rank host) {
   for (const Rank rank : part.ranks)
     for (const tcp::Address& one : tcp::parse_all(directory.windows[static_cast<std::size_t>(rank)]))
       addresses.push_back(one);
+  // From outside, a process that is stopped and one that gets no processor in time are the same.
+  std::string why = "stopped, which kill -CONT ends, or its host has no time for it";
   try {
     launch::Deadline deadline(launch::Patience{longest_call});
     const Window window(launch::call_store([&] { return addresses; }, "a window", directory.secret, 0, deadline));
+    why = "its host had no time to answer to the end; ask again";
     part.name = window.host();
     part.situation = observe(window, directory, part.ranks);
     for (std::size_t place = 0; place < part.ranks.size(); ++place)
       if (part.situation.seats[place].pid != 0)
         part.situation.seats[place].maps = window.maps(static_cast<Rank>(place));
-  } catch (const Error&) {
+  } catch (const Error& error) {
+    if (error.cause() != Cause::timeout) why = error.what();
     // Nobody there can answer. What its kernel says is all there is.
     part.situation = {};
     part.situation.snapshot.processes.resize(part.ranks.size());
     for (const Rank rank : part.ranks) {
       const std::string& windows = directory.windows[static_cast<std::size_t>(rank)];
-      part.situation.seats.emplace_back().state = knock(windows);
+      Seat& seat = part.situation.seats.emplace_back();
+      seat.state = knock(windows);
+      if (seat.state == State::silent) seat.why_silent = why;
       part.name = host_in(windows);
     }
   }

@@ -59,8 +59,8 @@ Seat look_at(const Process& process, const Process& before, const host::Holder& 
 }  // namespace
 
 const char* name(State state) {
-  constexpr const char* names[] = {"not there yet", "running", "sleeping", "in its MPI", "waiting",
-                                   "stopped",       "dead",    "left",     "ended",      "unreachable"};
+  constexpr const char* names[] = {"not there yet", "running", "sleeping", "in its MPI", "waiting",    "stopped",
+                                   "dead",          "left",    "ended",    "silent",     "unreachable"};
   return names[static_cast<int>(state)];
 }
 

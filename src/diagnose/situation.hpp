@@ -23,15 +23,17 @@ enum class State {
   left,      ///< Ended in order.
   // Of ranks whose host nobody answers for:
   ended,        ///< The host is there, the process is not.
+  silent,       ///< Its kernel takes calls, and no answer comes.
   unreachable,  ///< Nothing is heard of the host.
 };
 const char* name(State state);
 
 struct Seat {
   State state = State::absent;
-  pid_t pid = 0;     ///< As seen from its host; 0 = there is none any more, or it is not visible.
-  std::string maps;  ///< On another host: what of /proc/PID/maps names the files that it runs.
-  std::string host;  ///< Its host's name; empty in a job on one host.
+  pid_t pid = 0;           ///< As seen from its host; 0 = there is none any more, or it is not visible.
+  std::string maps;        ///< On another host: what of /proc/PID/maps names the files that it runs.
+  std::string host;        ///< Its host's name; empty in a job on one host.
+  std::string why_silent;  ///< Where that is its state.
   /// What it has been waiting for, long enough to matter, without moving on; those that a thread waits for come first.
   std::vector<host::Wait> waits;
   std::optional<InMpi> mpi;                     ///< In which function of its MPI it is.

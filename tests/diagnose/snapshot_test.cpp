@@ -8,7 +8,10 @@
 #include <cstring>
 #include <memory>
 
+#include "diagnose/hosts.hpp"
 #include "diagnose/snapshot.hpp"
+#include "launch/directory.hpp"
+#include "launch/window.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::diagnose {
@@ -233,6 +236,17 @@ TEST(Segments, RefusesWhatIsNone) {
   EXPECT_THROW(job_of(ends[0]), Error);
   close(ends[0]);
   close(ends[1]);
+}
+
+/// What it says is of no use here, but it is not stopped.
+TEST(Hosts, WhoHasAnsweredIsNotTakenForStopped) {
+  const launch::Secret secret = launch::random_secret();
+  const auto here = host::Segment::create(1, job);
+  const launch::Window there(host::Segment::create(3, job), 0, secret, {"tcp:127.0.0.1:0"});
+  launch::publish(*here, {secret, 0, "here", {0, 1}, {"", there.addresses()}});
+  const Seat seat = observe_job(File(here->descriptor())).seat(1);
+  EXPECT_EQ(seat.state, State::silent);
+  EXPECT_NE(seat.why_silent.find("do not fit together"), std::string::npos) << seat.why_silent;
 }
 
 }  // namespace

@@ -92,6 +92,8 @@ def test_hangs(sick, how, places, said):
 def test_hosts_that_do_not_answer(sick):
     job = sick("sleep", ALONE)
     job.says("4 ranks on 4 hosts")
+    job.signal(3, signal.SIGSTOP)
+    job.says(r"\nrank 3 \([^)]*\) is silent \(stopped, which kill -CONT ends, or its host has no time for it\)")
     job.signal(1, signal.SIGKILL)
     job.says(r"\nrank 1 \([^)]*\) is not there any more")
     job.lab.plug(3, "down")

@@ -27,7 +27,9 @@ LAST = rf" Its last call there was bcast #\d+ at [^\n;]*{FIRST}\."
 SLEEPS = r"It sleeps outside Tutti: in clock_nanosleep, for time to pass\."
 READS = r"It sleeps outside Tutti: in read of {file} \(descriptor \d+\)\."
 RUNS = r"It runs outside Tutti: in the program's own code\."
-STOPPED = rf"is stopped \(kill -CONT lets it go on\), and has not called allreduce #2 of group world; {WAIT}"
+NOT_YET = rf"and has not called allreduce #2 of group world; {WAIT}"
+STOPPED = rf"is stopped \(kill -CONT lets it go on\), {NOT_YET}"
+SILENT = rf"is silent \(stopped, which kill -CONT ends, or its host has no time for it\), {NOT_YET}"
 BOTH = (
     r"{rank} called %s at [^\n;]*%s, ranks 0, 1, 3 called %s at [^\n;]*%s: mismatch at #\d+ of group \S+, in the %s\."
 )
@@ -106,7 +108,7 @@ OF_ALONE = {
     "dead": Case(
         "ended", r"rank 2 \(on 10\.77\.0\.3\) is not there any more; nobody waits for it yet\.", waiting=(), sums=False
     ),
-    "stopped": Case("stopped", r"rank 2 \(on 10\.77\.0\.3\) " + STOPPED),
+    "stopped": Case("silent", r"rank 2 \(on 10\.77\.0\.3\) " + SILENT),
     "root": Case(
         "mismatch",
         rf"{{rank}} called bcast\(3 x float64, root 1[^)]*\) at [^\n;]*{FIRST}, rank 3 \([^)]*\) called "
