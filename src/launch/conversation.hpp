@@ -62,9 +62,10 @@ class Conversation {
   void become_lifeline();
   bool open() const { return static_cast<bool>(socket_); }
   void close() { socket_.reset(); }
+  /// For a message that has no place where it came.
+  Error unexpected() const;
 
  private:
-  Error unexpected() const;
   Error gone() const;
   bool read_some();
 

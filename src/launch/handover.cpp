@@ -92,18 +92,18 @@ Handover::Handover(const host::Segment& segment, const Secret& secret)
 Handover::Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener)
     : segment_(segment), secret_(secret), listener_(std::move(listener)) {}
 
-int Handover::serve(std::chrono::nanoseconds patience, int news) {
+int Handover::serve(std::chrono::nanoseconds patience, const News& news) {
   Reception reception(segment_, secret_);
   const std::uint64_t until = base::now() + static_cast<std::uint64_t>(patience.count());
   while (reception.missing() > 0) {
     const std::uint64_t now = base::now();
     if (now >= until) break;
     std::vector<pollfd> entries = reception.watched(listener_.get());
-    entries.push_back({news, POLLIN, 0});  // -1 is passed over
+    entries.push_back({news.descriptor, POLLIN, 0});  // -1 is passed over
     const auto pause = std::min<std::uint64_t>((until - now) / 1'000'000 + 1, longest_sleep);
     if (poll(entries.data(), entries.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
       throw system_error("cannot wait for the other ranks");
-    if (entries.back().revents != 0) break;
+    if (entries.back().revents != 0) news.hear();
     for (;;) {
       base::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket) break;

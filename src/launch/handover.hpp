@@ -5,6 +5,7 @@
 
 #include <chrono>
 #include <cstdint>
+#include <functional>
 #include <string>
 
 #include "base/descriptor.hpp"
@@ -18,15 +19,22 @@ namespace tutti::launch {
 /// Listens from its making on, so that the others may be told of it.
 class Handover {
  public:
+  /// Of the job, while the others have not all come: read when the descriptor (-1 = none) is readable. What `hear`
+  /// throws ends the serving.
+  struct News {
+    int descriptor = -1;
+    std::function<void()> hear{};
+  };
+
   /// Throws Error (system).
   Handover(const host::Segment& segment, const Secret& secret);
   /// At a socket that listens already.
   Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener);
 
   /// Gives the segment to all other ranks, each once; whoever does not know the secret, is another user or speaks
-  /// another version is refused and costs no more than time. Returns the number of ranks that did not come in time, or
-  /// before `news` (-1 = none) became readable.
-  int serve(std::chrono::nanoseconds patience, int news = -1);
+  /// another version is refused and costs no more than time. Returns the number of ranks that did not come in time.
+  int serve(std::chrono::nanoseconds patience, const News& news);
+  int serve(std::chrono::nanoseconds patience) { return serve(patience, News{}); }
 
  private:
   const host::Segment& segment_;

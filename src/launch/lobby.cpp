@@ -107,17 +107,19 @@ void Lobby::vacated(Rank) { gone_(); }
 /// Those who wait want to know for whom.
 void Lobby::remind() {
   if (complete() || !hopeless().empty()) return;
-  const Waiting waiting{missing()};
-  for (Rank rank = 0; rank < size(); ++rank)
-    if (seat(rank) == Seat::joining) send(speaker(rank), waiting);
+  for (Rank rank = 0; rank < size(); ++rank) {
+    if (seat(rank) != Seat::joining && seat(rank) != Seat::ready) continue;
+    if (const std::string others = missing(rank); !others.empty()) send(speaker(rank), Waiting{others});
+  }
   loop_.after(next_reminder, [this] { remind(); });
 }
 
-std::string Lobby::missing() const {
+std::string Lobby::missing(Rank waiting) const {
   std::vector<Rank> ranks;
-  for (Rank rank = 0; rank < size(); ++rank)
-    if (const Seat seat = this->seat(rank); seat == Seat::empty || (joined_ == size() && seat == Seat::joining))
-      ranks.push_back(rank);
+  for (Rank rank = 0; rank < size(); ++rank) {
+    const Seat seat = this->seat(rank);
+    if (rank != waiting && (seat == Seat::empty || (joined_ == size() && seat == Seat::joining))) ranks.push_back(rank);
+  }
   return base::list_ranks(ranks).substr(0, longest_reason);
 }
 

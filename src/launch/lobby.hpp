@@ -43,7 +43,8 @@ class Lobby final : public Rendezvous {
   void log_refusal(const std::string& why);
   void begin();
   void remind();
-  std::string missing() const;
+  /// Who is waited for, by this rank.
+  std::string missing(Rank waiting = -1) const;
 
   const Secret secret_;
   const std::function<void()> gone_;

@@ -61,6 +61,23 @@ void Membership::after_fork(bool in_child) {
   if (in_child && !lifeline.open()) control.close();
 }
 
+template <class T>
+T Membership::hear(Deadline& deadline) {
+  for (;;) {
+    Message message = control.receive(deadline);
+    if (T* content = std::get_if<T>(&message)) return std::move(*content);
+    heed(message, deadline);
+  }
+}
+
+void Membership::heed(const Message& message, Deadline& deadline) {
+  const auto* waiting = std::get_if<Waiting>(&message);
+  if (waiting == nullptr) throw control.unexpected();
+  deadline.await(waiting->reason);
+  if (rank == 0 && !std::exchange(remarked_, true))
+    base::log("rank 0 waits for " + waiting->reason + " to join (" + launcher + ")");
+}
+
 bool Membership::in_this_process() const { return pid_ == getpid(); }
 
 void Membership::enter() {
@@ -147,7 +164,8 @@ void Membership::join_hosts(Meeting meeting, Deadline& deadline) {
   }
   deadline.await("the other ranks");
   control.send(Join{rank, meeting.size, getpid(), own_card(number)}, deadline);
-  const Roster roster = hear_roster(deadline);
+  const auto roster = hear<Roster>(deadline);
+  deadline.await("the other ranks");  // not those of the last reminder: all have come
   job = roster.job;
   hosts = number_hosts(roster.cards);
   if (hosts.size() != static_cast<std::size_t>(meeting.size))
@@ -156,20 +174,8 @@ void Membership::join_hosts(Meeting meeting, Deadline& deadline) {
   share_memory(roster, std::move(door), deadline);
   enter();
   control.send(Ready{}, deadline);
-  control.expect<Go>(deadline);
+  hear<Go>(deadline);
   joined_ = true;
-}
-
-Roster Membership::hear_roster(Deadline& deadline) {
-  for (bool told = false;;) {
-    Message message = control.receive(deadline);
-    if (auto* roster = std::get_if<Roster>(&message)) return std::move(*roster);
-    if (const auto* waiting = std::get_if<Waiting>(&message)) {
-      deadline.await(waiting->reason);
-      if (rank == 0 && !std::exchange(told, true))
-        base::log("rank 0 waits for " + waiting->reason + " to join (" + launcher + ")");
-    }
-  }
 }
 
 /// The lowest rank of a host makes the segment and hands it to the others.
@@ -183,9 +189,9 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
   if (place == 0) {
     segment = host::Segment::create(count, job);
     Handover handover(*segment, secret, std::move(door));
-    if (handover.serve(std::chrono::nanoseconds(deadline.left()), control.descriptor()) == 0) return;
-    // News before all have come can only be why they will not.
-    control.receive(deadline);
+    const Handover::News news{control.descriptor(), [&] { heed(control.receive(deadline), deadline); }};
+    if (handover.serve(std::chrono::nanoseconds(deadline.left()), news) == 0) return;
+    hear<Refused>(deadline);  // the time is out, and that is thrown
     throw Error(Cause::system, "the other ranks of this host did not come for the memory to share");
   }
   const auto lowest = static_cast<std::size_t>(std::ranges::find(hosts, host) - begin);
@@ -196,7 +202,7 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
     // The store may know the reason: then that is thrown.
     Deadline soon(Patience{farewell});
     try {
-      control.receive(soon);
+      hear<Refused>(soon);
     } catch (const Timeout&) {
     }
     raise(Error(error.cause(), "no memory is shared with rank " + std::to_string(lowest) + ", which is on this host: " +

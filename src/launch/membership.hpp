@@ -53,7 +53,10 @@ struct Membership {
  private:
   void join_slurm(const Patience& patience);
   void join_nobody(std::string why);
-  Roster hear_roster(Deadline& deadline);
+  /// What the store says next; for whom one waits it may say at any time, and that is kept. Throws as `receive`.
+  template <class T>
+  T hear(Deadline& deadline);
+  void heed(const Message& message, Deadline& deadline);
   void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);
   void enter();
   bool in_this_process() const;
@@ -62,7 +65,7 @@ struct Membership {
   void after_fork(bool in_child);
 
   const pid_t pid_;
-  bool entered_ = false, joined_ = false;
+  bool entered_ = false, joined_ = false, remarked_ = false;
   const base::AtFork at_fork_{[this] { before_fork(); }, [this](bool in_child) { after_fork(in_child); }};
 };
 

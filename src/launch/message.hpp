@@ -97,7 +97,7 @@ struct Roster {
   std::uint64_t job = 0;
   std::vector<Card> cards;
 };
-/// To those who have joined, now and then: for whom they wait.
+/// To those who have joined, now and then until `Go`: for whom they wait.
 struct Waiting {
   std::string reason;
 };

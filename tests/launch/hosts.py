@@ -89,6 +89,13 @@ class Job:
             self.start(rank, *steps, **variables)
         return self
 
+    def signal(self, rank, number):
+        """To a rank alone, and not to others on its host."""
+        told = f"TUTTI_RANK={rank}\0TUTTI_SIZE={len(self.places)}\0TUTTI_STORE={self.store}\0"
+        for pid in self.lab.processes(self.places[rank]):
+            if told in pathlib.Path(f"/proc/{pid}/environ").read_text():
+                os.kill(pid, number)
+
     def end(self, rank):
         """(status, output, errors) of a rank that ends by itself."""
         process = self.running.pop(rank)

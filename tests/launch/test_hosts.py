@@ -175,21 +175,29 @@ def test_nobody_there_ends(lab):
         assert "did not answer in the time given" in job.fail(1)
 
 
-def test_who_waits_says_for_whom(lab):
-    with Job(lab, [1, 2, 3, 1]) as job:
-        job.start(0, "patience=6", "join")
-        job.start(1, "join")
-        waiting = job.fail(0)
-        assert "rank 0 waits for ranks 2, 3 to join" in waiting
-        assert "ranks 2, 3 did not answer in the time given" in waiting
-        assert "rank 0 has ended, or has given up waiting" in job.fail(1)
-
-
 def until_they_wait(job, ranks):
     """The ranks have joined, as far as can be seen: they wait for the others."""
     time.sleep(1)
     for rank in ranks:
         assert job.running[rank].poll() is None
+
+
+def test_who_waits_says_for_whom(lab):
+    """That harms no job in which all have come, and one of a host is slow to share its memory."""
+    with Job(lab, [1, 2, 3, 1]) as job, Job(lab, [2, 2, 3], f"tcp:{address(2)}:{PORT}") as slow:
+        job.start(0, "patience=6", "join")
+        job.start(1, "join")
+        for rank in (0, 1):
+            slow.start(rank, *WELL)
+        until_they_wait(slow, (0, 1))
+        slow.signal(1, signal.SIGSTOP)
+        slow.start(2, *WELL)
+        waiting = job.fail(0)
+        assert "rank 0 waits for ranks 2, 3 to join" in waiting
+        assert "ranks 2, 3 did not answer in the time given" in waiting
+        assert "rank 0 has ended, or has given up waiting" in job.fail(1)
+        slow.signal(1, signal.SIGCONT)
+        check(slow.places, slow.succeed())
 
 
 @pytest.mark.parametrize("victim", [0, 1, 3])

@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "../limits.hpp"
+#include "../refusal.hpp"
 #include "launch/handover.hpp"
 #include "launch/window.hpp"
 #include "transport/tcp/socket.hpp"
@@ -60,7 +61,14 @@ TEST(Handover, KeepsFewStrangersAlsoWhenRanksHaveCome) {
   ASSERT_EQ(pipe2(ends, O_CLOEXEC), 0);
   const base::Descriptor news(ends[0]);
   base::Descriptor enough(ends[1]);
-  std::thread server([&] { EXPECT_EQ(handover.serve(30s, news.get()), 1); });
+  const auto hear = [&] {
+    char byte;
+    if (read(news.get(), &byte, 1) == 0) throw Error(Cause::system, "enough");
+  };
+  std::thread server([&] {
+    EXPECT_EQ(refusal([&] { handover.serve(30s, {news.get(), hear}); }, Cause::system), "enough");
+  });
+  EXPECT_EQ(write(enough.get(), "", 1), 1);  // this news changes nothing
   std::vector<base::Descriptor> strangers;
   while (strangers.size() < most) strangers.push_back(connect_to(where));
   Deadline deadline(Patience{30s});
