@@ -28,8 +28,8 @@ namespace tcp = transport::tcp;
 constexpr std::uint64_t millisecond = 1'000'000, second = 1'000'000'000;
 /// How long one call may take, and the pauses between calls of an address.
 constexpr std::uint64_t call_time = 5 * second, first_pause = 5 * millisecond, longest_pause = 500 * millisecond;
-/// Names are looked up again after so long, and for so long strangers at the address are called again: another job may
-/// just be ending there.
+/// Names are looked up again after so long, and for so long strangers at the address are called again: another job that
+/// has failed to start may just be ending there.
 constexpr std::uint64_t look_up_again = second, strangers_time = 3 * second;
 constexpr std::uint64_t first_remark = 5 * second, next_remark = 30 * second;
 

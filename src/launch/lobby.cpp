@@ -96,8 +96,10 @@ void Lobby::greet(Id id, Guest&, const Message& message) {
   if (++joined_ == size()) begin();
 }
 
-/// All have come: each learns of all others, in one message.
+/// All have come: each learns of all others, in one message. Nobody else is welcome, and who calls all the same is of a
+/// job that follows at this address, and calls again.
 void Lobby::begin() {
+  stop_listening();
   const auto roster = std::make_shared<const std::vector<std::byte>>(serialise(Roster{random_job(), cards_}));
   for (Rank rank = 0; rank < size(); ++rank) send(speaker(rank), roster);
 }

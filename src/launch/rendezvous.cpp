@@ -25,7 +25,7 @@ constexpr std::size_t least_greeting_limit = 256;
 Rendezvous::Rendezvous(Loop& loop, int size) : loop_(loop), places_(static_cast<std::size_t>(size)) {}
 
 Rendezvous::~Rendezvous() {
-  for (const base::Descriptor& listener : listeners_) loop_.unwatch(listener.get());
+  stop_listening();
   while (!guests_.empty()) close(guests_.begin()->first);
 }
 
@@ -41,6 +41,11 @@ void Rendezvous::listen(base::Descriptor listener) {
   loop_.watch(socket, EPOLLIN, [this, socket](std::uint32_t) { accept_some(socket); });
 }
 
+void Rendezvous::stop_listening() {
+  for (const base::Descriptor& listener : listeners_) loop_.unwatch(listener.get());
+  listeners_.clear();
+}
+
 void Rendezvous::accept_some(int listener) {
   for (int i = 0; i < accepted_at_once; ++i) {
     base::Descriptor socket(accept4(listener, nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
@@ -50,6 +55,7 @@ void Rendezvous::accept_some(int listener) {
       if (make_room()) continue;
       loop_.unwatch(listener);
       loop_.after(pause_without_descriptors, [this, listener] {
+        if (std::ranges::find(listeners_, listener, &base::Descriptor::get) == listeners_.end()) return;
         loop_.watch(listener, EPOLLIN, [this, listener](std::uint32_t) { accept_some(listener); });
       });
       return;

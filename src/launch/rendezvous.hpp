@@ -58,6 +58,8 @@ class Rendezvous {
 
   /// Takes in whoever calls there, from now on.
   void listen(base::Descriptor listener);
+  /// Who calls from now on finds nobody, and others may listen there.
+  void stop_listening();
   /// A new guest, who has little time to say who it is.
   Id admit(base::Descriptor socket);
   void send(Id id, const Message& message, int attached = -1);

@@ -4,6 +4,7 @@
 #include <poll.h>
 #include <sys/socket.h>
 
+#include <cerrno>
 #include <chrono>
 #include <cstring>
 #include <optional>
@@ -101,6 +102,13 @@ TEST_F(StoreTest, SaysForWhomOneWaits) {
   second.send(join_of(2), deadline_);
   EXPECT_EQ(second.expect<Waiting>(deadline_).reason, "rank 1");
   EXPECT_EQ(first.expect<Waiting>(deadline_).reason, "rank 1");
+}
+
+TEST_F(StoreTest, LeavesItsAddressToAnotherWhenAllHaveJoined) {
+  const std::vector<Conversation> guests = all();
+  const base::Descriptor late(::socket(address_.system()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  EXPECT_EQ(::connect(late.get(), address_.system(), address_.length()), -1);
+  EXPECT_EQ(errno, ECONNREFUSED);
 }
 
 TEST_F(StoreTest, RefusesWhatCannotBe) {

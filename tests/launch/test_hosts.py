@@ -127,6 +127,15 @@ def test_one_job_follows_another(lab):
     for _ in range(3):
         with Job(lab, [1, 2]) as job:
             job.start_all("join", "leave").succeed()
+    with Job(lab, [1, 2, 3]) as job, Job(lab, [1, 2, 3], secret=job.secret) as second:
+        for rank, time_left in enumerate([0, 0, 1]):
+            job.start(rank, "join", f"sleep={time_left}", "leave")
+        assert job.end(1)[0] == 0
+        second.start(1, *WELL)  # while the first job's rank 0 still waits for its rank 2
+        job.succeed()
+        for rank in (0, 2):
+            second.start(rank, *WELL)
+        check(second.places, second.succeed())
 
 
 def test_another_secret(lab):
