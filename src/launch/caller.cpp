@@ -165,7 +165,7 @@ std::vector<base::Descriptor> listen_for_store(const HostAndPort& place) {
     for (const tcp::Address& address : wanted) {
       if (base::Descriptor socket = listen_at_port(address))
         sockets.push_back(std::move(socket));
-      else if (errno != EADDRNOTAVAIL && errno != EAFNOSUPPORT)
+      else if (!tcp::is_unusable(errno))
         throw system_error("rank 0 cannot serve the job's store at " + place.text() +
                            (errno == EADDRINUSE ? " (another program listens there, perhaps another rank 0 or another "
                                                   "job; choose another port in TUTTI_STORE, or another --mpi of srun)"

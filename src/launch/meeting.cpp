@@ -67,10 +67,8 @@ std::optional<Invitation> read_invitation(std::string_view text) {
 
 static std::string invite(std::vector<base::Descriptor>& listeners, std::size_t longest) {
   std::vector<tcp::Address> addresses;
-  for (const std::string& place : transport::places_to_listen(false)) {
-    listeners.push_back(tcp::listen_at(*tcp::Address::parse(place)));
-    addresses.push_back(tcp::Address::of(listeners.back().get()));
-  }
+  listeners = tcp::listen_at_all(transport::places_to_listen(false));
+  for (const base::Descriptor& listener : listeners) addresses.push_back(tcp::Address::of(listener.get()));
   if (addresses.empty()) throw Error(Cause::system, "this host has no address at which others could reach it");
   return write_invitation(random_secret(), addresses, longest);
 }

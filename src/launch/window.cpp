@@ -14,6 +14,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "base/quiet_thread.hpp"
 #include "base/words.hpp"
 #include "host/holder.hpp"
@@ -60,8 +61,12 @@ Window::Window(std::shared_ptr<host::Segment> segment, Rank place, const Secret&
       pid_(getpid()),
       stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)) {
   if (!stop_) throw system_error("cannot make a window for tutti why");
-  for (const std::string& text : listen)
-    if (const auto address = tcp::Address::parse(text)) listeners_.push_back(tcp::listen_at(*address));
+  try {
+    listeners_ = tcp::listen_at_all(listen);
+  } catch (const Error& error) {
+    base::log(std::string("`tutti why` on other hosts will not see what happens on this one: ") + error.what());
+    return;
+  }
   thread_ = base::quiet_thread([this] { run(); }, "tutti why");
 }
 

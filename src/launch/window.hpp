@@ -38,8 +38,8 @@ namespace tutti::launch {
 
 class Window {
  public:
-  /// Listens at these places ("tcp:10.77.0.1:0") until it is closed. `place`: of this process in the segment.
-  /// Throws Error (system).
+  /// Listens at these places ("tcp:10.77.0.1:0") until it is closed; where that cannot be done it says so, and stays
+  /// shut. `place`: of this process in the segment. Throws Error (system).
   Window(std::shared_ptr<host::Segment> segment, Rank place, const Secret& secret,
          const std::vector<std::string>& listen);
   ~Window() { close(); }

@@ -52,6 +52,21 @@ def test_one_host_without_a_network(lab):
         check([1, 1], job.start_all(*WELL).succeed())
 
 
+@pytest.fixture
+def unchecked_address(lab):
+    """On host 1, whose system lists it, but lets nobody use it: its wire is not plugged in."""
+    for words in ("link add t0 type veth peer name t1", "link set t0 up", "addr add fd99::1/64 dev t0"):
+        assert lab.call(1, ["ip", *words.split()]).returncode == 0
+    yield
+    assert lab.call(1, ["ip", "link", "del", "t0"]).returncode == 0
+
+
+@pytest.mark.usefixtures("unchecked_address")
+def test_an_address_that_cannot_be_used_is_passed_over(lab):
+    with Job(lab, [1, 2], program=str(BUILD / "bin/tutti")) as job:
+        job.start_all("info").succeed()
+
+
 @pytest.mark.parametrize("places", [[1, 2], [2, 1, 3, 3, 1]], ids=str)
 def test_a_job_knows_how_fast_its_links_are(places):
     """A machine that does other things makes them look slower; nothing makes them look so much faster."""

@@ -51,6 +51,11 @@ TEST(Window, SleepsWhileItCannotLetGuestsIn) {
   EXPECT_EQ(poll(&answer, 1, 10000), 1) << "it is let in when there is a descriptor for it";
 }
 
+TEST(Window, StaysShutWhereItCannotListen) {
+  const Window window(host::Segment::local(1, job), 0, random_secret(), {"tcp:192.0.2.1:0"});
+  EXPECT_EQ(window.addresses(), "");
+}
+
 TEST(Handover, KeepsFewStrangersAlsoWhenRanksHaveCome) {
   constexpr std::size_t most = 64 + 2;  // and two ranks are missing
   const auto segment = host::Segment::create(3, job);

@@ -39,6 +39,14 @@ TEST(Tcp, SaysWhereItCannotListen) {
   }
 }
 
+TEST(Tcp, ListensWhereItCan) {
+  Options options;
+  options.identity = Ranks::identity(0, 2);
+  options.listen = {"tcp:192.0.2.1:0", "tcp:127.0.0.1:0", "tcp:[2001:db8::1]:0"};
+  const std::string addresses = listen(options)->addresses();
+  EXPECT_EQ(addresses.substr(0, addresses.rfind(':')), "tcp:127.0.0.1");
+}
+
 TEST(Tcp, CallsThatMeetBecomeOneConnection) {
   for (std::uint64_t seed = 1; seed <= 200; ++seed) {
     SCOPED_TRACE("seed " + std::to_string(seed));

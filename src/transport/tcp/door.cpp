@@ -8,7 +8,6 @@
 #include "base/clock.hpp"
 #include "base/log.hpp"
 #include "base/words.hpp"
-#include "tutti/error.hpp"
 
 namespace tutti::transport::tcp {
 
@@ -28,12 +27,9 @@ constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
 Door::Door(const Identity& identity, Patience patience, Owner owner)
     : identity_(identity), patience_(patience), owner_(std::move(owner)) {}
 
-void Door::listen(const std::string& address) {
-  const auto parsed = Address::parse(address);
-  if (!parsed)
-    throw Error(Cause::usage, address + " is no address; write tcp:10.0.0.1:0, tcp:[fd00::1]:0 or unix:@name");
-  listeners_.push_back(listen_at(*parsed));
-  events_.add(listeners_.back().get(), EPOLLIN);
+void Door::listen(const std::vector<std::string>& places) {
+  listeners_ = listen_at_all(places);
+  for (const base::Descriptor& listener : listeners_) events_.add(listener.get(), EPOLLIN);
 }
 
 std::string Door::addresses() const {

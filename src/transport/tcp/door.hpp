@@ -37,8 +37,8 @@ class Door {
     std::uint64_t call, word;
   };
   Door(const Identity& identity, Patience patience, Owner owner);
-  /// Listens there, too. Throws Error (system).
-  void listen(const std::string& address);
+  /// Listens at these places. Throws as listen_at_all.
+  void listen(const std::vector<std::string>& places);
   std::string addresses() const;
 
   /// Calls the peer at these addresses.

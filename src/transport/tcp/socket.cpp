@@ -11,7 +11,9 @@
 #include <charconv>
 #include <cstddef>
 #include <cstring>
+#include <utility>
 
+#include "base/words.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::transport::tcp {
@@ -38,8 +40,22 @@ void prepare(int socket, int family) {
   setsockopt(socket, IPPROTO_TCP, TCP_KEEPCNT, &times, sizeof times);
 }
 
-Error failed(const Address& address, const char* what) {
-  return {Cause::system, address.text() + ": " + what + ": " + std::strerror(errno)};
+/// Empty when that failed: then `why` says what went wrong, and errno why.
+base::Descriptor try_to_listen(const Address& address, std::string& why) {
+  const int family = address.system()->sa_family;
+  const char* step = "no socket";
+  base::Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
+  if (made && bind(made.get(), address.system(), address.length()) != 0) {
+    step = "cannot be bound";
+  } else if (made) {
+    if (listen(made.get(), SOMAXCONN) == 0) return made;
+    step = "cannot be listened at";
+  }
+  const int error = errno;
+  why = address.text() + ": " + step + ": " + std::strerror(error);
+  made.reset();
+  errno = error;
+  return made;
 }
 
 }  // namespace
@@ -119,13 +135,34 @@ std::vector<Address> parse_all(std::string_view text) {
 }
 
 base::Descriptor listen_at(const Address& address) {
-  const int family = address.system()->sa_family;
-  base::Descriptor made(socket(family, SOCK_STREAM | SOCK_NONBLOCK | SOCK_CLOEXEC, 0));
-  if (!made) throw failed(address, "no socket");
-  if (bind(made.get(), address.system(), address.length()) != 0) throw failed(address, "cannot be bound");
-  if (listen(made.get(), SOMAXCONN) != 0) throw failed(address, "cannot be listened at");
+  std::string why;
+  base::Descriptor made = try_to_listen(address, why);
+  if (!made) throw Error(Cause::system, why);
   return made;
 }
+
+std::vector<base::Descriptor> listen_at_all(const std::vector<std::string>& places) {
+  std::vector<base::Descriptor> all;
+  std::string trouble;
+  for (const std::string& place : places) {
+    const auto address = Address::parse(place);
+    if (!address)
+      throw Error(Cause::usage, place + " is no address; write tcp:10.0.0.1:0, tcp:[fd00::1]:0 or unix:@name");
+    std::string why;
+    if (base::Descriptor made = try_to_listen(*address, why)) {
+      all.push_back(std::move(made));
+      continue;
+    }
+    if (!is_unusable(errno)) throw Error(Cause::system, why);
+    base::add_word(trouble, why);
+  }
+  if (all.empty() && !places.empty())
+    throw Error(Cause::system, "no address of this host can be used now (" + trouble +
+                                   "); look at `ip address`, or choose others with TUTTI_NETWORK");
+  return all;
+}
+
+bool is_unusable(int error) { return error == EADDRNOTAVAIL || error == EAFNOSUPPORT; }
 
 base::Descriptor begin_call(const Address& address) {
   const int family = address.system()->sa_family;

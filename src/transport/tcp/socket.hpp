@@ -36,6 +36,12 @@ std::vector<Address> parse_all(std::string_view text);
 
 /// A listening socket; port 0 and an empty name are chosen by the kernel. Throws Error (system).
 base::Descriptor listen_at(const Address& address);
+/// The same for several places, "tcp:10.77.0.1:0". Those that the system lists and does not let anybody use are left
+/// out: an IPv6 address that it still checks, or that another host has, must not cost the job. Throws Error: usage (no
+/// address), system (nothing is left, or something else is wrong).
+std::vector<base::Descriptor> listen_at_all(const std::vector<std::string>& places);
+/// Whether this error of listening means that the address cannot be used here, and another might.
+bool is_unusable(int error);
 /// A socket that is connecting, or connected; empty when that failed at once, and errno says why.
 base::Descriptor begin_call(const Address& address);
 /// Whether this error is a want of descriptors or memory: it is nobody's fault at the other end, and passes.

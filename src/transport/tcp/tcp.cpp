@@ -155,7 +155,7 @@ Network::Network(Options options)
       rendezvous_(*this, lines_.size()),
       buffer_(64 << 10) {
   const std::scoped_lock lock(forking_);
-  for (const std::string& address : options_.listen) door_.listen(address);
+  door_.listen(options_.listen);
   events_.add(door_.descriptor(), EPOLLIN, door_event);
   events_.add(ticker_.descriptor(), EPOLLIN, tick_event);
   capabilities_ = {eager, false, "messages go through sockets", 0};
