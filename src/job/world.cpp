@@ -115,7 +115,7 @@ Far listen(launch::Member& place, const std::vector<Rank>& hosts, std::unique_pt
   const auto addresses = std::make_shared<std::vector<std::string>>();
   tcp::Options options;
   options.identity = {.job = place.job(), .rank = place.rank(), .size = place.size(), .secret = place.secret().bytes};
-  options.listen = transport::places_to_listen(false);
+  options.listen = transport::places_to_listen(place.one_network());
   options.find = [addresses](Rank peer) { return (*addresses)[static_cast<std::size_t>(peer)]; };
   if (const std::uint64_t timeout = timeout_from_environment(); timeout != 0) options.patience = timeout;
   window = std::make_unique<launch::Window>(place.segment(),

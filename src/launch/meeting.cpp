@@ -67,7 +67,8 @@ std::optional<Invitation> read_invitation(std::string_view text) {
 
 static std::string invite(std::vector<base::Descriptor>& listeners, std::size_t longest) {
   std::vector<tcp::Address> addresses;
-  listeners = tcp::listen_at_all(transport::places_to_listen(false));
+  // Where the others are nobody knows yet.
+  listeners = tcp::listen_at_all(transport::places_to_listen(true));
   for (const base::Descriptor& listener : listeners) addresses.push_back(tcp::Address::of(listener.get()));
   if (addresses.empty()) throw Error(Cause::system, "this host has no address at which others could reach it");
   return write_invitation(random_secret(), addresses, longest);

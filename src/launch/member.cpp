@@ -44,6 +44,7 @@ int Member::size() const { return static_cast<int>(state_->hosts.size()); }
 int Member::cores() const { return state_->cores; }
 std::span<const Rank> Member::hosts() const { return state_->hosts; }
 int Member::ranks_per_core() const { return state_->ranks_per_core; }
+bool Member::one_network() const { return state_->one_network; }
 std::uint64_t Member::job() const { return state_->job; }
 const Secret& Member::secret() const { return state_->secret; }
 const std::string& Member::launcher() const { return state_->launcher; }

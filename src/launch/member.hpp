@@ -45,6 +45,8 @@ class Member {
   /// Where hosts of the job share the cores of a machine that are fewer than their ranks, as in neighbors.hpp; else 1.
   /// The same on all ranks.
   int ranks_per_core() const;
+  /// Whether loopback leads from each rank to each, as in neighbors.hpp.
+  bool one_network() const;
   /// What all processes of the job know, and nobody else.
   const Secret& secret() const;
   /// Who started the job, and how its ranks found each other: for people.

@@ -186,6 +186,7 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
   const auto count = static_cast<int>(std::ranges::count(hosts, host));
   cores = shared_cores(roster.cards, hosts, host);
   ranks_per_core = launch::ranks_per_core(roster.cards, hosts);
+  one_network = share_network(roster.cards);
   if (place == 0) {
     segment = host::Segment::create(count, job);
     Handover handover(*segment, secret, std::move(door));

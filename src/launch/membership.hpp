@@ -38,6 +38,7 @@ struct Membership {
   std::vector<Rank> hosts{0};
   int cores = 1;
   int ranks_per_core = 1;
+  bool one_network = true;
   std::uint64_t job = 0;
   Secret secret;
   std::string launcher;

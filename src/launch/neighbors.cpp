@@ -70,6 +70,15 @@ std::vector<Rank> number(std::span<const Card> cards, Name name) {
   return places;
 }
 
+std::string_view machine_of(const Card& card) { return std::string_view(card.host).substr(0, card.host.find(' ')); }
+
+/// Empty where nothing is known.
+std::string_view network_of(const Card& card) {
+  const std::string_view name = card.host;
+  const std::size_t begin = name.find(" net:");
+  return begin == name.npos ? "" : name.substr(begin, name.find(' ', begin + 1) - begin);
+}
+
 /// The cores that some rank of a place is bound to.
 int bound_to(std::span<const Card> cards, std::span<const Rank> places, Rank place) {
   std::vector<std::byte> all;
@@ -100,6 +109,13 @@ std::vector<Rank> number_hosts(std::span<const Card> cards) {
   return number(cards, [](const Card& card) { return std::string_view(card.host); });
 }
 
+bool share_network(std::span<const Card> cards) {
+  return std::ranges::all_of(cards, [&](const Card& card) {
+    return machine_of(card) == machine_of(cards.front()) && !network_of(card).empty() &&
+           network_of(card) == network_of(cards.front());
+  });
+}
+
 int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host) {
   int limit = 0;
   for (std::size_t rank = 0; rank < cards.size(); ++rank)
@@ -109,8 +125,7 @@ int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank 
 
 int ranks_per_core(std::span<const Card> cards, std::span<const Rank> hosts) {
   int most = 1;
-  const std::vector<Rank> machines =
-      number(cards, [](const Card& card) { return std::string_view(card.host).substr(0, card.host.find(' ')); });
+  const std::vector<Rank> machines = number(cards, machine_of);
   for (Rank machine = 0; machine <= std::ranges::max(machines); ++machine) {
     std::map<Rank, int> limits;  // of its hosts
     for (std::size_t rank = 0; rank < cards.size(); ++rank)

@@ -22,6 +22,9 @@ Card own_card(std::uint64_t door);
 /// The host of each rank, numbered in the order of their lowest ranks.
 std::vector<Rank> number_hosts(std::span<const Card> cards);
 
+/// Whether all are in one network namespace of one machine, where loopback leads from each to each.
+bool share_network(std::span<const Card> cards);
+
 /// The cores that the ranks of a host may use together: a launcher may have bound each to one of its own, and a control
 /// group may allow one rank less than another.
 int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank host);

@@ -64,10 +64,13 @@ std::optional<Net> parse_net(std::string_view word) {
   return net;
 }
 
-bool is_link_local(const std::string& address) {
+enum class Scope { anywhere, link_four, link_six };
+
+Scope scope_of(const std::string& address) {
   static const Net four{{169, 254, 0, 0}, 16}, six{{0xfe, 0x80, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0}, 10};
   const std::optional<Bytes> bytes = bytes_of(address);
-  return !bytes || four.contains(*bytes) || six.contains(*bytes);
+  if (bytes && four.contains(*bytes)) return Scope::link_four;
+  return !bytes || six.contains(*bytes) ? Scope::link_six : Scope::anywhere;
 }
 
 bool is_bridge(const std::string& interface) {
@@ -119,7 +122,7 @@ std::vector<InterfaceAddress> all_addresses() {
 }
 
 std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress> all, std::string_view wanted,
-                                               bool one_machine) {
+                                               bool here) {
   std::vector<InterfaceAddress> chosen;
   const auto keep = [&](auto condition) { std::ranges::copy_if(all, std::back_inserter(chosen), condition); };
   if (const std::vector<std::string_view> words = words_of(wanted); !words.empty()) {
@@ -131,22 +134,29 @@ std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress>
                                     "; name interfaces, addresses or networks (10.0.0.0/8), separated by commas");
     return chosen;
   }
-  if (!one_machine)
-    keep([](const InterfaceAddress& one) {
-      return !one.loopback && !is_link_local(one.address) && !is_bridge(one.interface);
-    });
-  if (chosen.empty()) keep([](const InterfaceAddress& one) { return one.loopback && !is_link_local(one.address); });
+  for (const Scope scope : {Scope::anywhere, Scope::link_four})
+    if (chosen.empty())
+      keep([&](const InterfaceAddress& one) {
+        return !one.loopback && scope_of(one.address) == scope && !is_bridge(one.interface);
+      });
+  if (!chosen.empty()) return chosen;
+  if (!here)
+    throw Error(Cause::usage, "this host has no address at which ranks on other hosts could reach it, but for " +
+                                  list(all) +
+                                  "; connect it to a network, or name interfaces, addresses or networks "
+                                  "in TUTTI_NETWORK if the others can reach one of these");
+  keep([](const InterfaceAddress& one) { return one.loopback && scope_of(one.address) == Scope::anywhere; });
   return chosen;
 }
 
-std::vector<InterfaceAddress> own_addresses(bool one_machine) {
+std::vector<InterfaceAddress> own_addresses(bool here) {
   const char* wanted = std::getenv("TUTTI_NETWORK");
-  return choose_addresses(all_addresses(), wanted == nullptr ? "" : wanted, one_machine);
+  return choose_addresses(all_addresses(), wanted == nullptr ? "" : wanted, here);
 }
 
-std::vector<std::string> places_to_listen(bool one_machine) {
+std::vector<std::string> places_to_listen(bool here) {
   std::vector<std::string> places;
-  for (const InterfaceAddress& one : own_addresses(one_machine)) {
+  for (const InterfaceAddress& one : own_addresses(here)) {
     const bool six = one.address.find(':') != std::string::npos;
     places.push_back("tcp:" + (six ? "[" + one.address + "]" : one.address) + ":0");
   }

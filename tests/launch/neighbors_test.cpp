@@ -56,6 +56,21 @@ TEST(Neighbors, AreToldApartByTheUser) {
   EXPECT_NE(host_name(), a);
 }
 
+TEST(Neighbors, MayShareANetworkAndNoMemory) {
+  const auto share = [](const char* one, const char* other) {
+    return share_network(std::vector{Card{one, 1, 1, {}}, Card{other, 1, 1, {}}});
+  };
+  EXPECT_TRUE(share("m pid:[1] net:[2] uid:3 host:4", "m pid:[1] net:[2] uid:3 host:5"));
+  EXPECT_TRUE(share("m pid:[1] net:[2] uid:3", "m pid:[6] net:[2] uid:3"));
+  EXPECT_FALSE(share("m pid:[1] net:[2] uid:3", "n pid:[1] net:[2] uid:3"));
+  EXPECT_FALSE(share("m pid:[1] net:[2] uid:3", "m pid:[1] net:[22] uid:3"));
+  EXPECT_FALSE(share("m apart", "m apart"));
+  setenv("TUTTI_HOST", "a", 1);
+  const Card a = own_card(1);
+  unsetenv("TUTTI_HOST");
+  EXPECT_TRUE(share_network(std::vector{a, own_card(1)}));
+}
+
 TEST(Neighbors, AreNumberedByTheirLowestRanks) {
   const auto card = [](const char* host) { return Card{host, 1, 1, {}}; };
   const std::vector<Card> cards{card("z"), card("a"), card("z"), card("m"), card("a")};

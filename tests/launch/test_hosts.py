@@ -67,6 +67,26 @@ def test_an_address_that_cannot_be_used_is_passed_over(lab):
         job.start_all("info").succeed()
 
 
+def test_one_cable_with_link_local_addresses():
+    """Those serve, but not those of bridges: none of these is said to lead to another host."""
+    with Lab(hosts=2) as lab, Job(lab, [1, 2], f"tcp:169.254.7.1:{PORT}", program=str(BUILD / "bin/tutti")) as job:
+
+        def change_all(*commands):
+            for host in lab.hosts:
+                for words in commands:
+                    assert lab.call(host, ["ip", *words.format(host=host).split()]).returncode == 0
+
+        change_all("addr flush dev eth0", "addr add 169.254.7.{host}/16 dev eth0")
+        assert "169.254.7.1" in job.start_all("info").succeed()[0]
+        change_all("link set eth0 down", "link set eth0 name docker0", "link set docker0 up")
+        job.start_all("info")
+        for rank in (0, 1):
+            status, _, err = job.end(rank)
+            assert status != 0
+            assert f"docker0 169.254.7.{rank + 1}" in err
+            assert "TUTTI_NETWORK" in err
+
+
 @pytest.mark.parametrize("places", [[1, 2], [2, 1, 3, 3, 1]], ids=str)
 def test_a_job_knows_how_fast_its_links_are(places):
     """A machine that does other things makes them look slower; nothing makes them look so much faster."""

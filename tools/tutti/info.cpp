@@ -37,7 +37,7 @@ void row(const std::string& what, const std::string& text) { fmt::print("{:<14} 
 /// Where other hosts may reach this one.
 std::string network() {
   std::string text;
-  for (const auto& one : transport::own_addresses(false)) base::add_word(text, one.interface + " " + one.address);
+  for (const auto& one : transport::own_addresses(true)) base::add_word(text, one.interface + " " + one.address);
   return text + (std::getenv("TUTTI_NETWORK") == nullptr ? "" : ", by TUTTI_NETWORK");
 }
 
