@@ -99,7 +99,8 @@ Part look_through_window(const Directory& directory, Rank host) {
   std::string why = "stopped, which kill -CONT ends, or its host has no time for it";
   try {
     launch::Deadline deadline(launch::Patience{longest_call});
-    const Window window(launch::call_store([&] { return addresses; }, "a window", directory.secret, 0, deadline));
+    const Window window(launch::call_store([&] { return launch::StoreAddresses{addresses}; }, "a window",
+                                           directory.secret, 0, deadline));
     why = "its host had no time to answer to the end; ask again";
     part.name = window.host();
     part.situation = observe(window, directory, part.ranks);

@@ -9,6 +9,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <list>
 #include <memory>
 #include <optional>
@@ -16,6 +17,7 @@
 
 #include "base/clock.hpp"
 #include "base/log.hpp"
+#include "base/words.hpp"
 #include "launch/entrance.hpp"
 #include "launch/loop.hpp"
 
@@ -40,8 +42,9 @@ class Calls {
  public:
   Calls(const Secret& secret, const std::string& where) : secret_(secret), where_(where) {}
 
-  void know(const std::vector<tcp::Address>& addresses) {
-    for (const tcp::Address& address : addresses)
+  void know(const StoreAddresses& found) {
+    trouble_ = found.trouble;
+    for (const tcp::Address& address : found.addresses)
       if (std::ranges::none_of(lines_, [&](const Line& line) { return mark(line.address) == mark(address); }))
         lines_.push_back({address});
   }
@@ -63,6 +66,11 @@ class Calls {
     loop_.turn();
     return std::move(through_);
   }
+  /// For people: where that is, and why no call can be made there, if none can.
+  std::string place() const {
+    const std::string why = trouble();
+    return why.empty() ? where_ : where_ + " (" + why + ")";
+  }
   bool met_strangers_alone() const { return !lines_.empty() && std::ranges::all_of(lines_, &Line::stranger); }
 
  private:
@@ -72,10 +80,18 @@ class Calls {
     std::uint64_t until = 0;  ///< Of the call, or of the pause before the next.
     std::uint64_t pause = first_pause;
     bool stranger = false;  ///< The last who answered did not know the secret.
+    int error = 0;          ///< The system did not even begin the last call.
   };
+
+  std::string trouble() const {
+    if (lines_.empty()) return trouble_;
+    if (std::ranges::any_of(lines_, [](const Line& line) { return line.error == 0; })) return {};
+    return mark(lines_.front().address) + " cannot be called: " + std::strerror(lines_.front().error);
+  }
 
   void dial(Line& line, std::uint64_t now) {
     base::Descriptor socket = tcp::begin_call(line.address);
+    line.error = socket || errno == ECONNREFUSED ? 0 : errno;  // that one is an answer
     if (!socket) return hang_up(line);
     const int descriptor = socket.get();
     line.until = now + call_time;
@@ -118,6 +134,7 @@ class Calls {
   const std::string& where_;
   Loop loop_;
   std::list<Line> lines_;
+  std::string trouble_;  ///< Of the last look-up.
   base::Descriptor through_;
 };
 
@@ -132,30 +149,38 @@ base::Descriptor listen_at_port(const tcp::Address& address) {
   return made;
 }
 
-std::vector<tcp::Address> look_up(const HostAndPort& place, int flags) {
+StoreAddresses look_up(const HostAndPort& place, int flags) {
   addrinfo hints{};
   hints.ai_socktype = SOCK_STREAM;
   hints.ai_flags = AI_NUMERICSERV | flags;
   addrinfo* found = nullptr;
-  if (getaddrinfo(place.host.c_str(), std::to_string(place.port).c_str(), &hints, &found) != 0) return {};
+  const int error = getaddrinfo(place.host.c_str(), std::to_string(place.port).c_str(), &hints, &found);
+  if (error != 0)
+    return {{},
+            "the name " + place.host + " is not known here: " +
+                (error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error)) + "; is TUTTI_STORE right?"};
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
   std::vector<tcp::Address> addresses;
+  std::string useless;
   for (const addrinfo* one = found; one != nullptr; one = one->ai_next) {
     char host[NI_MAXHOST] = "";
     if (getnameinfo(one->ai_addr, one->ai_addrlen, host, sizeof host, nullptr, 0, NI_NUMERICHOST) != 0) continue;
     const std::string text = one->ai_family == AF_INET6 ? "[" + std::string(host) + "]" : host;
     if (const auto address = tcp::Address::parse("tcp:" + text + ":" + std::to_string(place.port)))
       addresses.push_back(*address);
+    else
+      base::add_word(useless, host);
   }
-  return addresses;
+  if (addresses.empty()) return {{}, "the name " + place.host + " leads to no address to call, but to " + useless};
+  return {std::move(addresses)};
 }
 
 }  // namespace
 
-std::vector<tcp::Address> resolve(const HostAndPort& place) { return look_up(place, 0); }
+StoreAddresses resolve(const HostAndPort& place) { return look_up(place, 0); }
 
 std::vector<base::Descriptor> listen_for_store(const HostAndPort& place) {
-  std::vector<tcp::Address> wanted = place.host == "localhost" ? resolve(place) : look_up(place, AI_NUMERICHOST);
+  std::vector<tcp::Address> wanted = look_up(place, place.host == "localhost" ? 0 : AI_NUMERICHOST).addresses;
   const std::string port = std::to_string(place.port);
   std::vector<base::Descriptor> sockets;
   for (int attempt = 0; attempt < 2 && sockets.empty(); ++attempt) {
@@ -178,7 +203,6 @@ std::vector<base::Descriptor> listen_for_store(const HostAndPort& place) {
 
 base::Descriptor call_store(const FindStore& find, const std::string& where, const Secret& secret, Rank rank,
                             Deadline& deadline) {
-  deadline.await("rank 0, which serves the job's store at " + where + ",");
   Calls calls(secret, where);
   const std::uint64_t begun = base::now();
   std::uint64_t looked_up = 0, remark = begun + first_remark;
@@ -188,8 +212,10 @@ base::Descriptor call_store(const FindStore& find, const std::string& where, con
       calls.know(find());
       looked_up = now = base::now();
     }
+    const std::string place = calls.place();
+    deadline.await("rank 0, which serves the job's store at " + place + ",");
     if (now > remark) {
-      base::log("rank " + std::to_string(rank) + " waits for rank 0 at " + where);
+      base::log("rank " + std::to_string(rank) + " waits for rank 0 at " + place);
       remark = now + next_remark;
     }
     if (now - begun > strangers_time && calls.met_strangers_alone())

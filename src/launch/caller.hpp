@@ -14,11 +14,16 @@
 
 namespace tutti::launch {
 
-/// Where the store may be. Asked again while it cannot be reached: a name may not be known yet.
-using FindStore = std::function<std::vector<transport::tcp::Address>()>;
+/// Where the store may be; or why that cannot be told (yet), for people.
+struct StoreAddresses {
+  std::vector<transport::tcp::Address> addresses;
+  std::string trouble{};
+};
+/// Asked again while the store cannot be reached: a name may not be known yet.
+using FindStore = std::function<StoreAddresses()>;
 
-/// The numeric addresses of a name; none when it is not known (yet).
-std::vector<transport::tcp::Address> resolve(const HostAndPort& place);
+/// The numeric addresses of a name.
+StoreAddresses resolve(const HostAndPort& place);
 
 /// Sockets that listen there: at an address, or at this port of all interfaces for a name, which may mean another
 /// address to others. Throws Error (system) that says what to do.

@@ -90,6 +90,10 @@ HostAndPort::HostAndPort(std::string_view text) {
   rest = rest.substr(0, colon);
   const bool bracketed = rest.starts_with('[') && rest.ends_with(']');
   if (bracketed) rest = rest.substr(1, rest.size() - 2);
+  if (rest.find('%') != std::string_view::npos)
+    throw Error(Cause::usage, std::string(store_variable) + " is \"" + std::string(text) +
+                                  "\", whose interface (after %) is one of this host alone; write an address that is "
+                                  "the same on all hosts, or a name");
   const auto strange = [](char c) { return c <= ' ' || c >= 0x7f || c == '[' || c == ']'; };
   if (rest.empty() || rest.size() > longest_host || std::ranges::any_of(rest, strange) ||
       bracketed != (rest.find(':') != std::string_view::npos))

@@ -99,7 +99,7 @@ Meeting by_cluster(Cluster& cluster, Deadline& deadline) {
                 "the launcher gave this rank no address of rank 0; does every rank run this program, "
                 "with the same version of Tutti?");
   meeting.secret = invitation->secret;
-  meeting.find = [addresses = invitation->addresses] { return addresses; };
+  meeting.find = [addresses = invitation->addresses] { return StoreAddresses{addresses}; };
   for (const tcp::Address& address : invitation->addresses) base::add_word(meeting.where, address.text(), " or ");
   meeting.launcher = cluster.name() + "; rank 0 serves the store at " + meeting.where;
   return meeting;

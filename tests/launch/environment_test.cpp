@@ -84,6 +84,11 @@ TEST_F(EnvironmentTest, OtherAddressesAreRefused) {
     complaint_about(store_variable, text);
 }
 
+TEST_F(EnvironmentTest, AddressesOfOneHostsInterfacesAreRefused) {
+  setenv(store_variable, "tcp:[fe80::1%eth0]:5", 1);
+  EXPECT_NE(complaint().find("the same on all hosts"), std::string::npos) << complaint();
+}
+
 TEST_F(EnvironmentTest, AStoreOfRankZeroHasAHostAndAPort) {
   struct Example {
     const char *text, *host;

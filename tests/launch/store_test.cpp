@@ -42,7 +42,7 @@ class StoreTest : public testing::Test {
   }
 
   base::Descriptor call(const Secret& secret, Deadline& deadline) {
-    return call_store([this] { return std::vector{address_}; }, address_.text(), secret, 1, deadline);
+    return call_store([this] { return StoreAddresses{{address_}}; }, address_.text(), secret, 1, deadline);
   }
   Conversation connect() { return {call(secret_, deadline_), "the store"}; }
   Conversation own() { return {store_->take_own(), "the store"}; }
@@ -187,7 +187,7 @@ TEST(Store, OfAnotherVersionIsRefused) {
   });
   Deadline deadline{Patience{30s}};
   try {
-    call_store([&] { return std::vector{address}; }, "tcp:there:1", random_secret(), 1, deadline);
+    call_store([&] { return StoreAddresses{{address}}; }, "tcp:there:1", random_secret(), 1, deadline);
     ADD_FAILURE() << "let in";
   } catch (const Error& error) {
     expect_text(error.what(),
@@ -203,7 +203,7 @@ TEST(Store, ThatIsNotThereIsWaitedFor) {
   listener.reset();
   const Secret secret = random_secret();
   Deadline soon{Patience{50ms}};
-  const FindStore find = [&] { return std::vector{address}; };
+  const FindStore find = [&] { return StoreAddresses{{address}}; };
   try {
     call_store(find, "tcp:there:1", secret, 1, soon);
     ADD_FAILURE() << "let in";
@@ -227,7 +227,7 @@ TEST_F(StoreTest, IsFoundAmongManyAddresses) {
   const base::Descriptor silent = tcp::listen_at(*tcp::Address::parse("tcp:127.0.0.1:0"));
   const std::vector<tcp::Address> addresses{*tcp::Address::parse("tcp:127.0.0.1:1"), tcp::Address::of(silent.get()),
                                             *tcp::Address::parse("tcp:[::1]:1"), address_};
-  EXPECT_TRUE(call_store([&] { return addresses; }, "many", secret_, 1, deadline_));
+  EXPECT_TRUE(call_store([&] { return StoreAddresses{addresses}; }, "many", secret_, 1, deadline_));
 }
 
 TEST_F(StoreTest, GarbageDisturbsNobody) {

@@ -207,16 +207,21 @@ def test_half_an_environment(lab, missing):
 
 
 def test_nobody_there_ends(lab):
-    """A store that cannot be reached, or whose host is silent."""
-    with Job(lab, [1, 2], f"tcp:{address(3)}:{PORT}") as job:
-        job.start(1, "patience=1", "join")
-        assert f"rank 0, which serves the job's store at tcp:{address(3)}:{PORT}, did not answer" in job.fail(1)
-    with Job(lab, [1, 2], f"tcp:10.77.9.9:{PORT}") as job:
-        job.start(1, "patience=1", "join")
-        assert "did not answer in the time given" in job.fail(1)
-    with Job(lab, [1, 2], f"tcp:nowhere.invalid:{PORT}") as job:
-        job.start(1, "patience=1", "join")
-        assert "did not answer in the time given" in job.fail(1)
+    """A store that cannot be reached, whose host is silent, or that cannot even be called, which is said."""
+    with (
+        Job(lab, [1, 2], f"tcp:{address(3)}:{PORT}") as unreachable,
+        Job(lab, [1, 2], f"tcp:10.77.9.9:{PORT}") as silent,
+        Job(lab, [1, 3], f"tcp:nowhere.invalid:{PORT}") as unknown,
+        Job(lab, [1, 3], f"tcp:192.0.2.1:{PORT}") as elsewhere,
+    ):
+        jobs = (unreachable, silent, unknown, elsewhere)
+        for job in jobs:
+            job.start(1, "patience=1", "join")
+        said = {job: job.fail(1) for job in jobs}
+        assert f"rank 0, which serves the job's store at tcp:{address(3)}:{PORT}, did not answer" in said[unreachable]
+        assert all("did not answer in the time given" in said[job] for job in jobs)
+        assert "(the name nowhere.invalid is not known here: " in said[unknown]
+        assert f"(tcp:192.0.2.1:{PORT} cannot be called: Network is unreachable)" in said[elsewhere]
 
 
 def until_they_wait(job, ranks):
