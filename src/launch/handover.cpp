@@ -12,9 +12,11 @@
 #include <vector>
 
 #include "base/clock.hpp"
+#include "base/log.hpp"
 #include "launch/connection.hpp"
 #include "launch/conversation.hpp"
 #include "launch/system.hpp"
+#include "transport/tcp/socket.hpp"
 
 namespace tutti::launch {
 namespace {
@@ -94,18 +96,27 @@ Handover::Handover(const host::Segment& segment, const Secret& secret, base::Des
 
 int Handover::serve(std::chrono::nanoseconds patience, const News& news) {
   Reception reception(segment_, secret_);
+  std::uint64_t deaf_until = 0;  // no descriptor was left for the next one
+  bool told = false;
   const std::uint64_t until = base::now() + static_cast<std::uint64_t>(patience.count());
   while (reception.missing() > 0) {
     const std::uint64_t now = base::now();
     if (now >= until) break;
-    std::vector<pollfd> entries = reception.watched(listener_.get());
+    const bool deaf = now < deaf_until;
+    std::vector<pollfd> entries = reception.watched(deaf ? -1 : listener_.get());
     entries.push_back({news.descriptor, POLLIN, 0});  // -1 is passed over
-    const auto pause = std::min<std::uint64_t>((until - now) / 1'000'000 + 1, longest_sleep);
+    const auto pause =
+        std::min<std::uint64_t>(((deaf ? std::min(until, deaf_until) : until) - now) / 1'000'000 + 1, longest_sleep);
     if (poll(entries.data(), entries.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
       throw system_error("cannot wait for the other ranks");
     if (entries.back().revents != 0) news.hear();
-    for (;;) {
+    while (!deaf) {
       base::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
+      if (!socket && transport::tcp::is_want(errno)) {
+        const Error want = system_error("the other ranks of this host cannot be let in yet");
+        if (!std::exchange(told, true)) base::log(want.what());
+        deaf_until = base::now() + transport::tcp::pause_in_want;
+      }
       if (!socket) break;
       reception.admit(std::move(socket));
     }

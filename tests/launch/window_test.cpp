@@ -56,6 +56,31 @@ TEST(Window, StaysShutWhereItCannotListen) {
   EXPECT_EQ(window.addresses(), "");
 }
 
+TEST(Handover, SleepsWhileItCannotLetRanksIn) {
+  const auto segment = host::Segment::create(2, job);
+  const Secret secret = random_secret();
+  const std::string where = job_address(random_job());
+  Handover handover(*segment, secret, listen_at(Address(where)));
+  base::Descriptor guest(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto address = tcp::Address::parse(where);
+  testing::internal::CaptureStderr();
+  std::thread server([&] { EXPECT_EQ(handover.serve(30s), 0); });
+  {
+    const NoDescriptors none;
+    EXPECT_EQ(connect(guest.get(), address->system(), address->length()), 0);
+    const auto begin = processor_time();
+    std::this_thread::sleep_for(500ms);
+    EXPECT_LT(processor_time() - begin, 100ms);
+  }
+  Deadline deadline(Patience{30s});
+  Conversation rank(std::move(guest), "who serves");
+  rank.send(Hello{.rank = 1, .size = 2, .pid = getpid(), .secret = secret}, deadline);
+  EXPECT_EQ(rank.expect<Welcome>(deadline).job, job);
+  server.join();
+  const std::string said = testing::internal::GetCapturedStderr();
+  EXPECT_NE(said.find("ulimit -n"), said.npos) << said;
+}
+
 TEST(Handover, KeepsFewStrangersAlsoWhenRanksHaveCome) {
   constexpr std::size_t most = 64 + 2;  // and two ranks are missing
   const auto segment = host::Segment::create(3, job);
