@@ -94,6 +94,7 @@ Engine::SlowWait::~SlowWait() {
 void Engine::SlowWait::tick() {
   if (!noted_) engine_.note(*this);
   engine_.tick();
+  if (engine_.setup_.recorder != nullptr) engine_.setup_.recorder->read_again();
   if (interruption() != nullptr) look_for_interruption();
 }
 

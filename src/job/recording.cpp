@@ -168,6 +168,16 @@ void Recording::end(Member& world) noexcept {
   }
 }
 
+void Recording::end_alone() noexcept {
+  ended_ = true;
+  try {
+    name_sites();
+  } catch (const std::exception&) {
+    // Whoever merges names them by the files that this process ran.
+  }
+  recorder_.finish();
+}
+
 }  // namespace tutti::job
 
 namespace tutti {

@@ -29,6 +29,8 @@ class Recording {
   /// Collective, when the program ends: compares them again, brings together what the ranks have noted, and writes the
   /// file. Ranks that do not come within `patience` leave their parts for `merge_parts`; one line says so.
   void end(Member& world) noexcept;
+  /// For ranks that have no group of all: each leaves its part for `merge_parts`.
+  void end_alone() noexcept;
 
  private:
   Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity);

@@ -30,7 +30,8 @@ void read_head(const std::string& line, Timeline& timeline) {
   timeline.ranks = about.at("ranks");
   timeline.dropped = about.at("dropped");
   timeline.clocks = about.at("clocks");
-  timeline.clock_error = about.at("clock_error_ns");
+  const json& error = about.at("clock_error_ns");
+  timeline.clock_error = error.is_null() ? std::nullopt : std::optional(error.get<std::int64_t>());
   std::vector<bool> there(static_cast<std::size_t>(std::max(0, timeline.ranks)), false);
   for (const json& one : about.at("of_ranks")) {
     const Rank rank = one.at("rank");

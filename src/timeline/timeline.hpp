@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,10 +38,10 @@ struct Timeline {
   int ranks = 0;
   std::uint64_t dropped = 0;
   std::string clocks;
-  std::int64_t clock_error = 0;
-  std::vector<Rank> unfinished;  ///< Ranks that died before they could end their records.
-  std::vector<Rank> missing;     ///< Ranks of which there is none.
-  std::vector<Slice> slices;     ///< By their begin.
+  std::optional<std::int64_t> clock_error = 0;  ///< At most; nothing: nobody knows.
+  std::vector<Rank> unfinished;                 ///< Ranks that died before they could end their records.
+  std::vector<Rank> missing;                    ///< Ranks of which there is none.
+  std::vector<Slice> slices;                    ///< By their begin.
   std::vector<Arrow> arrows;
 
   std::int64_t length() const;

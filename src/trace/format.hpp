@@ -77,13 +77,16 @@ struct Reading {
 };
 
 struct Header {
-  static constexpr std::uint64_t right_magic = 0x3165636172742d74;  // "t-trace1"
+  static constexpr std::uint64_t right_magic = 0x3265636172742d74;  // "t-trace2"
   std::uint64_t magic = 0;
   std::int32_t rank = 0, size = 0, host = 0, pid = 0;
   std::uint64_t word_bytes = 0;  ///< Room for words.
   std::uint64_t capacity = 0;    ///< Room for events.
   std::array<char, 64> host_name{};
-  Reading first, last;  ///< As early and as late as possible.
+  Reading first;  ///< As early as possible.
+  /// The last one stands at `newest`; the next is written beside it, so that who dies meanwhile leaves a whole one.
+  std::array<Reading, 2> last;
+  std::atomic<std::uint32_t> newest;
   /// Given out. A rank may die at any moment: what was given out need not be written.
   std::atomic<std::uint64_t> events, words;
   std::atomic<std::uint64_t> dropped;  ///< Events, and words that there was no room for.

@@ -249,7 +249,8 @@ void write_phases(Writer& writer, const Story& story, int process) {
 }
 
 Object about(const Story& story, const std::vector<Record>& records) {
-  const char* const qualities[] = {"compared at start and end", "compared at the start alone", "not compared"};
+  const char* const qualities[] = {"compared at start and end", "compared at the start alone", "not compared",
+                                   "of unknown speed"};
   Object object;
   std::uint64_t dropped = 0;
   std::int64_t error = 0;
@@ -257,8 +258,10 @@ Object about(const Story& story, const std::vector<Record>& records) {
   for (const Part& part : story.parts) error = std::max(error, part.clock_error);
   object.add("tutti", 1).add("ranks", records.front().size).add("dropped", dropped);
   const bool several = std::ranges::any_of(records, [](const Record& record) { return record.host > 0; });
-  object.add("clocks", several ? std::string_view(qualities[static_cast<int>(story.times.quality())]) : "one");
-  object.add("clock_error_ns", several ? error : 0);
+  const Times::Quality quality = story.times.quality();
+  const bool without_rate = quality == Times::Quality::without_rate;
+  object.add("clocks", several || without_rate ? std::string_view(qualities[static_cast<int>(quality)]) : "one");
+  object.maybe("clock_error_ns", quality < Times::Quality::unknown, several ? error : 0);
   const auto rank = [](const Record& record) {
     Object one;
     one.add("rank", record.rank).add("host", record.host).add("pid", record.pid).add("finished", record.finished);
@@ -287,7 +290,8 @@ void write_timeline(const std::string& file, std::vector<Record> records, std::s
     write_part(writer, part, algorithm, messages);
     Object clock = event("C", process_of(record), thread_of(record, 0), 0);
     clock.add("name", std::string_view("clock error of rank " + std::to_string(record.rank)));
-    if (hosts > 1) writer.line(clock.raw("args", Object().raw("us", micro(part.clock_error)).text()));
+    if (hosts > 1 && story.times.quality() < Times::Quality::unknown)
+      writer.line(clock.raw("args", Object().raw("us", micro(part.clock_error)).text()));
   }
   write_arrows(writer, messages);
   write_phases(writer, story, hosts + 1);

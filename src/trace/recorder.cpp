@@ -16,6 +16,10 @@
 namespace tutti::trace {
 namespace {
 
+/// Of the counter: less than a millisecond of a processor's, some of a slower one. A reading costs as much as 20
+/// events.
+constexpr std::uint64_t between_readings = std::uint64_t{1} << 20;
+
 constexpr std::size_t word_room = std::size_t{1} << 20;
 
 std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
@@ -46,7 +50,7 @@ Recorder::Recorder(const Options& options)
   made->word_bytes = word_room;
   made->capacity = options.capacity;
   gethostname(made->host_name.data(), made->host_name.size() - 1);
-  made->first = made->last = read();
+  made->first = made->last[0] = read();
   made->magic = Header::right_magic;
 }
 
@@ -115,13 +119,30 @@ std::span<const Event> Recorder::events() const {
   return {first(), std::min(header().events.load(std::memory_order_relaxed), header().capacity)};
 }
 
+/// Under the lock.
+void Recorder::read_last() {
+  // Relaxed: written under the lock alone.
+  const std::uint32_t next = 1 - header().newest.load(std::memory_order_relaxed);
+  header().last[next] = read();
+  // Release: pairs with whoever reads the file of a rank that was killed here: the reading is whole before it counts.
+  header().newest.store(next, std::memory_order_release);
+}
+
+void Recorder::read_again() {
+  const std::unique_lock lock(lock_, std::try_to_lock);
+  if (!lock) return;  // another thread notes something, and this one comes again
+  const std::uint64_t since = last().ticks;
+  if (since == header().first.ticks || base::ticks() - since >= between_readings) read_last();
+}
+
 void Recorder::finish() {
   const std::lock_guard lock(lock_);
-  header().last = read();
+  read_last();
   header().finished.store(1, std::memory_order_relaxed);  // relaxed: for readers of the file
 }
 
 bool Track::refill() {
+  recorder_.read_again();
   next_ = recorder_.take(Recorder::block);
   end_ = next_ == nullptr ? nullptr : next_ + Recorder::block;
   return next_ != nullptr;

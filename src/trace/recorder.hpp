@@ -44,6 +44,9 @@ class Recorder {
   const void* place(const std::string& text);
 
   std::span<const Event> events() const;
+  /// Reads the counter again, unless it was read just now: what this rank has noted is told in time, however it dies.
+  /// For those who come often, from any thread.
+  void read_again();
   /// Takes the last reading of the counter. What happens later is noted all the same.
   void finish();
 
@@ -52,11 +55,13 @@ class Recorder {
   std::byte* words() const { return static_cast<std::byte*>(memory_) + header_bytes; }
   Event* first() const { return reinterpret_cast<Event*>(words() + header().word_bytes); }
   static Reading read();
+  const Reading& last() const { return header().last[header().newest.load(std::memory_order_relaxed)]; }
+  void read_last();
 
   std::string path_;
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
-  std::mutex lock_;  // guards the words, the last reading and what follows
+  std::mutex lock_;  // guards the words, the last readings and what follows
   std::uint32_t words_ = 0;
   bool full_ = false;  // there is no room for another word
   std::map<std::string, std::uint32_t> places_;

@@ -43,7 +43,8 @@ Times::Times(const std::vector<Record>& records) {
   for (Rank host = 0; host < hosts; ++host)
     hosts_.emplace_back(host, measure::Scheme::tree, found.front(),
                         found.size() > 1 ? found.back() : std::vector<measure::Moment>());
-  // A rank that died has read its counter against the clock last when it had room for more; another of its host, later.
+  // A rank that died has read its counter last when it took room for events, or in a long wait; another of its host
+  // perhaps later.
   std::vector<std::uint64_t> longest(static_cast<std::size_t>(hosts), 0);
   rates_.assign(static_cast<std::size_t>(hosts), 1);
   for (const Record& record : records) {
@@ -55,6 +56,10 @@ Times::Times(const std::vector<Record>& records) {
     longest[host] = ticks;
     rates_[host] = static_cast<double>(record.last.nanoseconds - record.first.nanoseconds) / static_cast<double>(ticks);
   }
+  if (std::ranges::any_of(records, [&](const Record& record) {
+        return !record.events.empty() && longest[static_cast<std::size_t>(record.host)] == 0;
+      }))
+    quality_ = Quality::without_rate;
 }
 
 std::int64_t Times::local(const Record& record, std::uint64_t ticks) const {

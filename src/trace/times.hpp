@@ -22,8 +22,8 @@ class Times {
   /// How wrong that is at most, as long as the clocks drift apart evenly.
   std::int64_t error(const Record& record, std::uint64_t ticks) const;
   /// Clocks were compared at the start alone, and drift is not known; or never, and several hosts have nothing in
-  /// common.
-  enum class Quality : std::uint8_t { exact, without_drift, unknown };
+  /// common; or ranks of a host died so early that nobody knows how fast its counter goes.
+  enum class Quality : std::uint8_t { exact, without_drift, unknown, without_rate };
   Quality quality() const { return quality_; }
 
  private:

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <chrono>
 #include <cmath>
 #include <cstring>
 #include <filesystem>
 #include <random>
+#include <thread>
 
 #include "plan/plan.hpp"
 #include "trace/recorder.hpp"
@@ -148,6 +150,27 @@ TEST(Times, BringHostsTogether) {
   EXPECT_EQ(Times(records).quality(), Times::Quality::without_drift);
   records[0].notes.clear();
   EXPECT_EQ(Times(records).quality(), Times::Quality::unknown);
+  records[1].last = records[1].first;
+  EXPECT_EQ(Times(records).quality(), Times::Quality::unknown) << "nothing is told by the counter that is not known";
+  records[1].events.emplace_back();
+  EXPECT_EQ(Times(records).quality(), Times::Quality::without_rate);
+}
+
+/// What a rank that dies has left: its counter was read when it took room for events, and while it waited.
+TEST_F(Records, TellTheSpeedOfTheCounterBeforeTheyEnd) {
+  Recorder recorder({.path = path("begun"), .capacity = 64});
+  const Record fresh = read_record(recorder.path());
+  EXPECT_EQ(fresh.last.ticks, fresh.first.ticks);
+  Track track(recorder, 0);
+  ASSERT_NE(track.take(), nullptr);
+  const Record begun = read_record(recorder.path());
+  EXPECT_GT(begun.last.ticks, begun.first.ticks);
+  EXPECT_GT(begun.last.nanoseconds, begun.first.nanoseconds);
+  std::this_thread::sleep_for(std::chrono::milliseconds(60));
+  recorder.read_again();
+  const Record later = read_record(recorder.path());
+  EXPECT_GE(later.last.nanoseconds, begun.last.nanoseconds + 60'000'000);
+  EXPECT_FALSE(later.finished);
 }
 
 /// Two ranks that wait and move: what was moved is no waiting.

@@ -193,6 +193,19 @@ def test_a_rank_that_ends_early(tmp_path, what, status):
     assert ("died before the end" in said) == (not all(finished.values()))
 
 
+def test_times_are_right_when_all_ranks_are_killed(tmp_path):
+    file = tmp_path / "trace.json"
+    said = run("run", "-n", 2, "--trace", file, PROGRAM, "all killed", status=128 + signal.SIGKILL)
+    trace = json.loads(file.read_text())
+    assert not any(one["finished"] for one in trace["otherData"]["of_ranks"])
+    assert trace["otherData"]["clocks"] == "one"
+    begun = [slices(trace, group="world", number=number)[0]["ts"] for number in (2, 3)]
+    apart = float(re.search(r"apart: ([\d.]+) us", said)[1])
+    # The counter of a processor goes 2 to 4 times as fast as nanoseconds; readings that are near each other tell it
+    # within some per cent.
+    assert begun[1] - begun[0] == pytest.approx(apart, rel=0.1)
+
+
 def test_what_has_no_room_is_counted(tmp_path):
     trace = record(tmp_path, "many", 2, "--env", "TUTTI_TRACE_EVENTS=100")
     dropped = trace["otherData"]["dropped"]

@@ -73,6 +73,18 @@ void killed(const Group& world) {
   add_up(world);
 }
 
+/// Nobody comes to an end. Rank 0 says how far apart two of its calls began.
+void all_killed(const Group& world) {
+  add_up(world);
+  const auto before = std::chrono::steady_clock::now();
+  add_up(world);
+  std::this_thread::sleep_for(late);
+  const std::chrono::duration<double, std::micro> passed = std::chrono::steady_clock::now() - before;
+  if (world.rank() == 0) std::fprintf(stderr, "apart: %.3f us\n", passed.count());
+  add_up(world);
+  std::raise(SIGKILL);
+}
+
 /// Rank 1 ends early, and the others wait for it in vain.
 void missing(const Group& world) {
   add_up(world);
@@ -89,9 +101,9 @@ void large(const Group& world) {
 }  // namespace
 
 int main(int count, char** arguments) {
-  const std::map<std::string, std::function<void(const Group&)>> programs{{"known", known},         {"many", many},
-                                                                          {"very many", very_many}, {"killed", killed},
-                                                                          {"missing", missing},     {"large", large}};
+  const std::map<std::string, std::function<void(const Group&)>> programs{
+      {"known", known},     {"many", many},   {"very many", very_many},  {"killed", killed},
+      {"missing", missing}, {"large", large}, {"all killed", all_killed}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();
