@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Texts that list some words: "a, b, c".
+// Small texts: lists of words, "a, b, c", and numbers that stand for something.
 #pragma once
 
+#include <cinttypes>
+#include <cstdint>
+#include <cstdio>
 #include <string>
 #include <string_view>
 
@@ -11,6 +14,13 @@ namespace tutti::base {
 inline void add_word(std::string& list, std::string_view word, std::string_view between = ", ") {
   if (!list.empty()) list += between;
   list += word;
+}
+
+/// All 16 digits: of a job, a group.
+inline std::string hexadecimal(std::uint64_t number) {
+  char text[17];
+  std::snprintf(text, sizeof text, "%016" PRIx64, number);
+  return text;
 }
 
 }  // namespace tutti::base

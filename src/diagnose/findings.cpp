@@ -349,9 +349,7 @@ std::vector<Finding> find(const Situation& situation, const Words& words) { retu
 std::string group_name(const Snapshot& snapshot, std::uint64_t context) {
   const Group* group = snapshot.group(context);
   if (group != nullptr && !group->name.empty()) return group->name;
-  char text[24];
-  std::snprintf(text, sizeof text, "%016llx", static_cast<unsigned long long>(context));
-  return text;
+  return base::hexadecimal(context);
 }
 
 std::string operation_name(const host::Wait& wait, const Snapshot& snapshot) {

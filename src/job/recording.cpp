@@ -20,6 +20,7 @@
 #include "symbols/sites.hpp"
 #include "trace/merge.hpp"
 #include "trace/next_call.hpp"
+#include "trace/parts.hpp"
 #include "tutti/trace.hpp"
 
 namespace tutti::job {
@@ -53,19 +54,21 @@ std::string modules() {
 
 }  // namespace
 
-std::unique_ptr<Recording> Recording::wanted(Rank rank, const std::vector<Rank>& hosts) {
+std::unique_ptr<Recording> Recording::wanted(std::uint64_t job, Rank rank, const std::vector<Rank>& hosts) {
   const char* const file = std::getenv("TUTTI_TRACE");
   if (file == nullptr || *file == '\0') return nullptr;
   // Absolute: a program may change its folder.
   return std::unique_ptr<Recording>(
-      new Recording(std::filesystem::absolute(file).string(), rank, hosts, capacity_from_environment()));
+      new Recording(std::filesystem::absolute(file).string(), job, rank, hosts, capacity_from_environment()));
 }
 
-Recording::Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity)
+Recording::Recording(std::string file, std::uint64_t job, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity)
     : file_(std::move(file)),
+      job_(job),
       hosts_(std::move(hosts)),
       leaders_(leaders_of(hosts_)),
-      recorder_({.path = trace::part_of(file_, rank),
+      recorder_({.path = trace::part_of(file_, job, rank),
+                 .job = job,
                  .rank = rank,
                  .size = static_cast<int>(hosts_.size()),
                  .host = hosts_[static_cast<std::size_t>(rank)],
@@ -131,7 +134,7 @@ void Recording::gather(ClockMessages& messages) {
     messages.recv(rank, std::as_writable_bytes(std::span(&length, 1)));
     if (length > longest) throw Error(Cause::system, "rank " + std::to_string(rank) + " sends a record without an end");
     if (length == 0) {
-      read.push_back(trace::part_of(file_, rank));
+      read.push_back(trace::part_of(file_, job_, rank));
       records.push_back(trace::read_record(read.back()));
       continue;
     }
@@ -141,8 +144,7 @@ void Recording::gather(ClockMessages& messages) {
     far.push_back(rank);
   }
   trace::write_timeline(file_, std::move(records), algorithm_name);
-  std::error_code error;
-  for (const std::string& path : read) std::filesystem::remove(path, error);
+  trace::remove_parts(read);
   for (const Rank rank : far) messages.send(rank, std::array<std::byte, 1>());
 }
 

@@ -2,6 +2,7 @@
 // A job whose ranks note down what they do, from its start to the file that people look at.
 #pragma once
 
+#include <cstdint>
 #include <memory>
 #include <string>
 #include <vector>
@@ -14,8 +15,9 @@ namespace tutti::job {
 
 class Recording {
  public:
-  /// What TUTTI_TRACE asks for: null when nothing. `hosts`: of each rank. Throws Error (usage, system).
-  static std::unique_ptr<Recording> wanted(Rank rank, const std::vector<Rank>& hosts);
+  /// What TUTTI_TRACE asks for: null when nothing. `job`: its number, the same on all ranks. `hosts`: of each rank.
+  /// Throws Error (usage, system).
+  static std::unique_ptr<Recording> wanted(std::uint64_t job, Rank rank, const std::vector<Rank>& hosts);
 
   /// One that has not come to its end leaves nothing behind.
   ~Recording();
@@ -33,7 +35,7 @@ class Recording {
   void end_alone() noexcept;
 
  private:
-  Recording(std::string file, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity);
+  Recording(std::string file, std::uint64_t job, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity);
   void synchronise(Member& world);
   void describe();
   void name_sites();
@@ -41,6 +43,7 @@ class Recording {
   void gather(ClockMessages& messages);
 
   std::string file_;
+  std::uint64_t job_;
   std::vector<Rank> hosts_;
   std::vector<Rank> leaders_;  // the first rank of each host
   trace::Recorder recorder_;

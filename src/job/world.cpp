@@ -163,7 +163,7 @@ void World::make() {
   process.cores = place.cores();  // the job's: a rank that is bound sees its own core alone
   if (process.ranks_per_core > 1)
     process.table.why += "; hosts share a machine's cores: few messages go before few steps";
-  recording = Recording::wanted(rank, hosts);
+  recording = Recording::wanted(place.job(), rank, hosts);
   if (recording) process.recorder = &recording->recorder();
   member = make_process_world(process, spans_hosts ? listen(place, hosts, window) : Far());
   if (recording) recording->begin(*member);

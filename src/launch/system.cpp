@@ -7,7 +7,6 @@
 #include <unistd.h>
 
 #include <cerrno>
-#include <cinttypes>
 #include <csignal>
 #include <cstddef>
 #include <cstdio>
@@ -77,11 +76,7 @@ Address::Address(std::string_view text) {
   name = text.substr(prefix.size());
 }
 
-std::string job_address(std::uint64_t job) {
-  char number[17];
-  std::snprintf(number, sizeof number, "%016" PRIx64, job);
-  return std::string(job_address_prefix) + number;
-}
+std::string job_address(std::uint64_t job) { return std::string(job_address_prefix) + base::hexadecimal(job); }
 
 base::Descriptor listen_at(const Address& address) {
   base::Descriptor socket = open_socket(SOCK_NONBLOCK);

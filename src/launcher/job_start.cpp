@@ -106,7 +106,7 @@ Job::Job(const Options& options)
       secret_(launch::random_secret()),
       secret_text_(launch::to_hex(secret_)),
       guard_(std::in_place, secret_text_),
-      segment_(host::Segment::create(options.ranks, launch::random_job())),
+      segment_(host::Segment::create(options.ranks, options.job != 0 ? options.job : launch::random_job())),
       output_(loop_, STDOUT_FILENO),
       error_(loop_, STDERR_FILENO),
       nothing_(open_nothing()),

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <chrono>
+#include <cstdint>
 #include <string>
 #include <vector>
 
@@ -13,6 +14,7 @@ namespace tutti::launcher {
 
 struct Options {
   int ranks = 1;
+  std::uint64_t job = 0;                 ///< Its number; 0: any.
   bool bind = false;                     ///< Each rank to a core of its own.
   std::chrono::nanoseconds timeout{0};   ///< For the whole job; 0 = none.
   bool label = false;                    ///< "[rank] " before each line.

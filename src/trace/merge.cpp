@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "base/json.hpp"
+#include "base/words.hpp"
 #include "plan/text.hpp"
 #include "trace/story.hpp"
 #include "tutti/call.hpp"
@@ -24,9 +25,17 @@ using base::json::Object;
 /// Threads of a host: each rank's own, and one more for each depth at which things overlap without being nested.
 constexpr int lanes = 64;
 
+/// Writes beside the file and puts it there in the end: nobody finds half a trace. What is no plain file (/dev/stdout)
+/// is written to at once.
 class Writer {
  public:
-  explicit Writer(const std::string& file) : path_(file), out_(file) {}
+  Writer(const std::string& file, std::uint64_t job)
+      : path_(file), draft_(draft_of(file, job)), out_(draft_.empty() ? file : draft_) {}
+  ~Writer() {
+    if (!draft_.empty()) std::remove(draft_.c_str());
+  }
+  Writer(const Writer&) = delete;
+  Writer& operator=(const Writer&) = delete;
 
   void begin(const Object& about) {
     out_ << "{\"displayTimeUnit\": \"ns\", \"otherData\": " << about.text() << ", \"traceEvents\": [";
@@ -34,11 +43,20 @@ class Writer {
   void line(const Object& event) { out_ << (std::exchange(first_, false) ? "\n" : ",\n") << event.text(); }
   void end() {
     out_ << "\n]}\n" << std::flush;
-    if (!out_) throw Error(Cause::system, "cannot write the trace " + path_ + "; see whether its folder has room");
+    if (!out_ || (!draft_.empty() && std::rename(draft_.c_str(), path_.c_str()) != 0))
+      throw Error(Cause::system, "cannot write the trace " + path_ + "; see whether its folder has room");
+    draft_.clear();
   }
 
  private:
-  std::string path_;
+  static std::string draft_of(const std::string& file, std::uint64_t job) {
+    std::error_code error;
+    const std::filesystem::file_status status = std::filesystem::symlink_status(file, error);
+    const bool plain = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
+    return plain ? file + "." + base::hexadecimal(job) + ".draft" : std::string();
+  }
+
+  std::string path_, draft_;  // no draft: none is left to remove
   std::ofstream out_;
   bool first_ = true;
 };
@@ -276,7 +294,7 @@ void write_timeline(const std::string& file, std::vector<Record> records, std::s
   if (records.empty()) throw Error(Cause::system, "there is nothing to make the trace " + file + " of");
   std::ranges::sort(records, {}, &Record::rank);
   const Story story(records);
-  Writer writer(file);
+  Writer writer(file, records.front().job);
   writer.begin(about(story, records));
   int hosts = 0;
   for (const Record& record : records) hosts = std::max(hosts, record.host + 1);
@@ -296,28 +314,6 @@ void write_timeline(const std::string& file, std::vector<Record> records, std::s
   write_arrows(writer, messages);
   write_phases(writer, story, hosts + 1);
   writer.end();
-}
-
-int merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t)) {
-  namespace fs = std::filesystem;
-  const fs::path folder = fs::absolute(file).parent_path();
-  const std::string start = fs::path(file).filename().string() + ".";
-  std::vector<fs::path> parts;
-  std::error_code error;
-  for (const fs::directory_entry& entry : fs::directory_iterator(folder, error)) {
-    const std::string name = entry.path().filename().string();
-    if (!name.starts_with(start) || !name.ends_with(".part")) continue;
-    const std::string number = name.substr(start.size(), name.size() - start.size() - 5);
-    if (!number.empty() && std::ranges::all_of(number, [](char letter) { return letter >= '0' && letter <= '9'; }))
-      parts.push_back(entry.path());
-  }
-  if (parts.empty()) return 0;
-  std::vector<Record> records;
-  for (const fs::path& part : parts) records.push_back(read_record(part.string()));
-  const auto count = static_cast<int>(records.size());
-  write_timeline(file, std::move(records), algorithm);
-  for (const fs::path& part : parts) fs::remove(part, error);
-  return count;
 }
 
 }  // namespace tutti::trace

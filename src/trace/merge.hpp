@@ -12,10 +12,8 @@
 namespace tutti::trace {
 
 /// One line an event, so that it can be read line by line. Ranks that are missing are missing there, too.
-/// `algorithm` names a position in the registry. Throws Error (system) when the file cannot be written.
+/// `algorithm` names a position in the registry. The file is there as a whole, or as it was before: then Error (system)
+/// is thrown.
 void write_timeline(const std::string& file, std::vector<Record> records, std::string_view (*algorithm)(std::int32_t));
-
-/// Merges what ranks have left beside `file` (part_of) and removes it. How many ranks there were.
-int merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t));
 
 }  // namespace tutti::trace

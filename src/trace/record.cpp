@@ -84,6 +84,8 @@ Record parse(std::span<const std::byte> bytes) {
   const std::unique_ptr<Extent> extent = extent_of(bytes);
   const Header& header = extent->header;
   Record record;
+  record.job = header.job;
+  record.started = header.started;
   record.rank = header.rank;
   record.host = header.host;
   record.size = header.size;
@@ -117,7 +119,5 @@ std::vector<std::byte> compact(const std::string& path) {
   std::memcpy(bytes.data() + offsetof(Header, capacity), &extent->events, sizeof extent->events);
   return bytes;
 }
-
-std::string part_of(const std::string& file, Rank rank) { return file + "." + std::to_string(rank) + ".part"; }
 
 }  // namespace tutti::trace

@@ -18,6 +18,8 @@ struct Record {
     std::uint64_t key = 0;
     std::string text;
   };
+  std::uint64_t job = 0;
+  std::int64_t started = 0;  ///< Nanoseconds since 1970.
   Rank rank = 0, host = 0;
   int size = 0, pid = 0;
   std::string host_name;
@@ -36,8 +38,5 @@ Record parse(std::span<const std::byte> bytes);
 Record read_record(const std::string& path);
 /// The same without the room that was not used.
 std::vector<std::byte> compact(const std::string& path);
-
-/// Where the ranks of a job note down what they do: "FILE.3.part".
-std::string part_of(const std::string& file, Rank rank);
 
 }  // namespace tutti::trace

@@ -7,6 +7,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <chrono>
 #include <cstring>
 #include <new>
 
@@ -33,7 +34,8 @@ std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
 Recorder::Recorder(const Options& options)
     : path_(options.path), bytes_(header_bytes + word_room + options.capacity * sizeof(Event)) {
-  const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_TRUNC | O_CLOEXEC, 0666));
+  unlink(path_.c_str());
+  const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) fail(path_, errno);
   // A page without a block on the disk would end the program when it is first touched.
   if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_)); error != 0) fail(path_, error);
@@ -43,6 +45,8 @@ Recorder::Recorder(const Options& options)
   madvise(memory_, bytes_, MADV_POPULATE_WRITE);  // where the kernel cannot, the first touch does
 #endif
   Header* const made = new (memory_) Header;
+  made->job = options.job;
+  made->started = std::chrono::nanoseconds(std::chrono::system_clock::now().time_since_epoch()).count();
   made->rank = options.rank;
   made->size = options.size;
   made->host = options.host;

@@ -20,6 +20,7 @@ class Recorder {
  public:
   struct Options {
     std::string path;
+    std::uint64_t job = 0;
     Rank rank = 0;
     int size = 1;
     Rank host = 0;
@@ -28,7 +29,8 @@ class Recorder {
   /// Events are given out in blocks of so many.
   static constexpr std::uint64_t block = 32;
 
-  /// Makes the file, of its full length, and touches its memory. Throws Error (system).
+  /// Makes the file, of its full length, and touches its memory: a new one, whatever was there, since another process
+  /// may still write to that. Throws Error (system).
   explicit Recorder(const Options& options);
   ~Recorder();
   Recorder(const Recorder&) = delete;

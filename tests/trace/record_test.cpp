@@ -156,6 +156,15 @@ TEST(Times, BringHostsTogether) {
   EXPECT_EQ(Times(records).quality(), Times::Quality::without_rate);
 }
 
+/// What another process still writes to is not touched.
+TEST_F(Records, AreNewFilesEachTime) {
+  Recorder one({.path = path("same"), .job = 1, .capacity = 64});
+  ASSERT_NE(one.take(3), nullptr);
+  const Recorder other({.path = path("same"), .job = 2, .rank = 1, .size = 2, .capacity = 128});
+  EXPECT_EQ(one.events().size(), 3u);
+  EXPECT_EQ(read_record(other.path()).job, 2u);
+}
+
 /// What a rank that dies has left: its counter was read when it took room for events, and while it waited.
 TEST_F(Records, TellTheSpeedOfTheCounterBeforeTheyEnd) {
   Recorder recorder({.path = path("begun"), .capacity = 64});

@@ -35,6 +35,23 @@ def record(folder, what, ranks, *options, status=0):
     return json.loads(file.read_text())
 
 
+def parts(file):
+    """Job and rank of each; nothing else lies beside the file."""
+    names = sorted(path.name for path in file.parent.iterdir() if path != file)
+    found = [re.fullmatch(re.escape(file.name) + r"\.([0-9a-f]{16})\.(\d+)\.part", name) for name in names]
+    assert all(found), names
+    return [(name[1], int(name[2])) for name in found]
+
+
+def leave_parts(file, ranks):
+    """Of a job that nobody merges; its number."""
+    before = parts(file)
+    run("run", "-n", ranks, "--env", f"TUTTI_TRACE={file}", PROGRAM, "killed", status=128 + signal.SIGKILL)
+    left = [part for part in parts(file) if part not in before]
+    assert [rank for _, rank in left] == list(range(ranks))
+    return left[0][0]
+
+
 def slices(trace, category="collective", **wanted):
     """By rank of the world."""
     found = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["cat"] == category]
@@ -272,6 +289,33 @@ def test_files_that_are_no_traces(tmp_path):
     assert "there are no parts of" in run("trace", "--merge", file, status=2)
 
 
+def test_parts_of_several_jobs(tmp_path):
+    file = tmp_path / "trace.json"
+    old, new = leave_parts(file, 3), leave_parts(file, 2)
+    said = run("trace", "--merge", file)
+    assert "2 ranks, " in said
+    assert f"parts of other jobs stay as they are: {file}.{old}.*.part; " in said
+    assert parts(file) == [(old, rank) for rank in range(3)]
+    good = file.read_text()
+    assert f"is newer than the parts beside it, {file}.{old}.*.part: " in run("trace", "--merge", file, status=2)
+    # A job of the launcher's merges its own.
+    run("run", "-n", 2, "--trace", file, PROGRAM, "killed", status=128 + signal.SIGKILL)
+    assert good != file.read_text()
+    assert parts(file) == [(old, rank) for rank in range(3)]
+    file.unlink()
+    assert "3 ranks, " in run("trace", "--merge", file)
+    assert parts(file) == []
+    assert new != old
+
+
+def test_jobs_of_the_commands_are_not_recorded(tmp_path, monkeypatch):
+    file = tmp_path / "trace.json"
+    file.write_text("mine")
+    monkeypatch.setenv("TUTTI_TRACE", str(file))
+    run("info")
+    assert file.read_text() == "mine"
+
+
 def start_on_hosts(job, file, what):
     """Every host's clock begins at another time."""
     for rank, place in enumerate(job.places):
@@ -297,7 +341,8 @@ def test_a_rank_dies_on_another_host(tmp_path):
     with Lab(hosts=2) as lab, Job(lab, [1, 2, 1], program="unshare") as job:
         start_on_hosts(job, file, "killed")
         assert [job.end(rank)[0] != 0 for rank in range(3)] == [True, True, True]
-    assert sorted(path.name for path in tmp_path.iterdir()) == [f"trace.json.{rank}.part" for rank in range(3)]
+    assert [rank for _, rank in parts(file)] == [0, 1, 2]
+    assert len({job for job, _ in parts(file)}) == 1
     said = run("trace", "--merge", file)
     assert "compared at the start alone" in said
     assert "rank 1 died before the end" in said

@@ -18,8 +18,10 @@
 #include "host/board.hpp"
 #include "job/runtime.hpp"
 #include "launch/environment.hpp"
+#include "launch/secret.hpp"
 #include "launcher/launcher.hpp"
-#include "trace/merge.hpp"
+#include "timeline/timeline.hpp"
+#include "trace/parts.hpp"
 
 namespace tutti::command {
 
@@ -74,15 +76,17 @@ launcher::Options make_options(const RunOptions& given) {
   return options;
 }
 
-/// The ranks merge what they have recorded; those of a job that dies leave it to be merged here.
+/// The ranks merge what they have recorded; those of a job that dies leave it to be merged here. Parts of other jobs
+/// are theirs, also when they have the same file.
 int run_traced(const RunOptions& given) {
   const std::string file = std::filesystem::absolute(given.trace).string();
-  for (int rank = 0; rank < launch::most_ranks; ++rank)  // an earlier job's
-    if (std::error_code error; !std::filesystem::remove(trace::part_of(file, rank), error)) break;
   launcher::Options options = make_options(given);
+  options.job = launch::random_job();
   options.environment.push_back("TUTTI_TRACE=" + file);
   const int status = launcher::run(options);
-  trace::merge_parts(file, job::algorithm_name);
+  const std::vector<std::string> merged = trace::merge_parts(file, job::algorithm_name, options.job);
+  if (!merged.empty()) timeline::read(file);  // which throws, and leaves the parts where they are
+  trace::remove_parts(merged);
   return status;
 }
 

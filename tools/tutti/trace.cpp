@@ -12,7 +12,7 @@
 #include "commands.hpp"
 #include "job/runtime.hpp"
 #include "timeline/timeline.hpp"
-#include "trace/merge.hpp"
+#include "trace/parts.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::command {
@@ -31,10 +31,13 @@ void write_picture(const std::string& path, const std::string& picture) {
 }
 
 int run(const TraceOptions& given) {
-  if (given.merge && trace::merge_parts(given.file, job::algorithm_name) == 0)
-    throw Error(Cause::usage, "there are no parts of " + given.file + " (" + trace::part_of(given.file, 0) +
-                                  " and so on); without --merge it is read as it is");
+  std::vector<std::string> merged;
+  if (given.merge) merged = trace::merge_parts(given.file, job::algorithm_name);
+  if (given.merge && merged.empty())
+    throw Error(Cause::usage, "there are no parts of " + given.file + " (" + given.file +
+                                  ".JOB.RANK.part); without --merge it is read as it is");
   const timeline::Timeline read = timeline::read(given.file);
+  trace::remove_parts(merged);
   if (!given.picture.empty()) write_picture(given.picture, timeline::draw(read));
   fmt::print("{}", timeline::summary(read));
   return 0;

@@ -108,8 +108,10 @@ void Host::record() {
   Ranks job(MPI_COMM_WORLD);
   std::string why = "TUTTI_TRACE is set for some ranks and not for all";
   bool failed = false;
+  std::uint64_t number = job.rank() == 0 ? launch::random_job() : 0;
+  job::share(job, number);
   try {
-    recording_ = job::Recording::wanted(job.rank(), hosts_);
+    recording_ = job::Recording::wanted(number, job.rank(), hosts_);
   } catch (const Error& error) {
     why = error.what();
     failed = true;

@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "trace/parts.hpp"
+
+#include <sys/stat.h>
+
+#include <algorithm>
+#include <charconv>
+#include <filesystem>
+#include <limits>
+#include <map>
+#include <utility>
+
+#include "base/log.hpp"
+#include "base/words.hpp"
+#include "trace/merge.hpp"
+#include "trace/record.hpp"
+#include "tutti/error.hpp"
+
+namespace tutti::trace {
+namespace {
+
+namespace fs = std::filesystem;
+
+constexpr std::string_view ending = ".part";
+
+struct FoundPart {
+  std::string path;
+  std::uint64_t job = 0;
+  Rank rank = 0;
+};
+using Jobs = std::map<std::uint64_t, std::vector<FoundPart>>;
+
+/// "00c0ffee00c0ffee.3"
+bool read_numbers(std::string_view text, FoundPart& part) {
+  const std::size_t dot = std::min(text.find('.'), text.size());
+  const char *const begin = text.data(), *const end = begin + text.size();
+  return std::from_chars(begin, begin + dot, part.job, 16).ec == std::errc() && dot < text.size() &&
+         std::from_chars(begin + dot + 1, end, part.rank).ec == std::errc();
+}
+
+/// All beside the file, by their names.
+Jobs find_parts(const std::string& file) {
+  Jobs jobs;
+  const std::string base = fs::path(file).filename().string();
+  std::error_code error;
+  for (const fs::directory_entry& entry : fs::directory_iterator(fs::absolute(file).parent_path(), error)) {
+    const std::string name = entry.path().filename().string();
+    FoundPart part{entry.path().string()};
+    if (name.starts_with(base + ".") && read_numbers(std::string_view(name).substr(base.size() + 1), part) &&
+        part_of(base, part.job, part.rank) == name)
+      jobs[part.job].push_back(std::move(part));
+  }
+  return jobs;
+}
+
+Record read_part(const FoundPart& part) {
+  Record record = read_record(part.path);
+  if (record.job != part.job || record.rank != part.rank)
+    throw Error(Cause::system, "it is named after another rank than the one that wrote it");
+  return record;
+}
+
+/// The parts of one job, for messages.
+std::string all_of(const std::string& file, std::uint64_t job) {
+  return file + "." + base::hexadecimal(job) + ".*.part";
+}
+
+Jobs::const_iterator newest(const Jobs& jobs) {
+  auto found = jobs.end();
+  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
+  for (auto job = jobs.begin(); job != jobs.end(); ++job) {
+    const std::int64_t started = read_part(job->second.front()).started;
+    if (started >= latest) found = job;
+    latest = std::max(started, latest);
+  }
+  return found;
+}
+
+void name_others(const std::string& file, const Jobs& jobs, Jobs::const_iterator chosen) {
+  std::string others;
+  for (auto job = jobs.begin(); job != jobs.end(); ++job)
+    if (job != chosen) base::add_word(others, all_of(file, job->first));
+  if (!others.empty())
+    base::log("parts of other jobs stay as they are: " + others +
+              "; move them into a folder of their own to merge them there, or remove them");
+}
+
+/// A file that was written since the ranks started is somebody's good trace.
+void refuse_newer(const std::string& file, const std::vector<Record>& records) {
+  struct stat now {};
+  if (stat(file.c_str(), &now) != 0 || !S_ISREG(now.st_mode)) return;
+  const std::int64_t written = now.st_mtim.tv_sec * std::int64_t{1'000'000'000} + now.st_mtim.tv_nsec;
+  const Record& first = *std::ranges::min_element(records, {}, &Record::started);
+  if (written >= first.started)
+    throw Error(Cause::usage, file + " is newer than the parts beside it, " + all_of(file, first.job) +
+                                  ": another job has written it, or it has been made of them. Move it away to merge "
+                                  "them all the same, or remove them");
+}
+
+}  // namespace
+
+std::string part_of(const std::string& file, std::uint64_t job, Rank rank) {
+  return file + "." + base::hexadecimal(job) + "." + std::to_string(rank) + std::string(ending);
+}
+
+std::vector<std::string> merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t),
+                                     std::optional<std::uint64_t> job) {
+  const Jobs jobs = find_parts(file);
+  const auto chosen = job ? jobs.find(*job) : newest(jobs);
+  name_others(file, jobs, chosen);
+  if (chosen == jobs.end()) return {};
+  std::vector<std::string> merged;
+  std::vector<Record> records;
+  for (const FoundPart& part : chosen->second) {
+    records.push_back(read_part(part));
+    if (records.back().size != records.front().size)
+      throw Error(Cause::system, part.path + " is of a job of another size");
+    merged.push_back(part.path);
+  }
+  refuse_newer(file, records);
+  write_timeline(file, std::move(records), algorithm);
+  return merged;
+}
+
+void remove_parts(const std::vector<std::string>& parts) {
+  std::error_code error;  // who cannot remove them finds them there
+  for (const std::string& part : parts) fs::remove(part, error);
+}
+
+}  // namespace tutti::trace
