@@ -14,6 +14,7 @@
 #include "base/words.hpp"
 #include "trace/merge.hpp"
 #include "trace/record.hpp"
+#include "trace/times.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::trace {
@@ -53,11 +54,40 @@ Jobs find_parts(const std::string& file) {
   return jobs;
 }
 
+/// Throws for one that would make the whole trace unreadable.
 Record read_part(const FoundPart& part) {
-  Record record = read_record(part.path);
-  if (record.job != part.job || record.rank != part.rank)
-    throw Error(Cause::system, "it is named after another rank than the one that wrote it");
-  return record;
+  std::vector<Record> alone{read_record(part.path)};
+  if (alone.front().job != part.job || alone.front().rank != part.rank)
+    throw Error(Cause::system, "another rank has written it than the one it is named after");
+  const Times times(alone);
+  for (const Event& event : alone.front().events)
+    for (const std::uint64_t ticks : {event.begin, std::max(event.begin, event.end)}) times.at(alone.front(), ticks);
+  return std::move(alone.front());
+}
+
+/// Nothing for a damaged one, which must not hide what the other ranks have left.
+std::optional<Record> try_part(const FoundPart& part) {
+  try {
+    return read_part(part);
+  } catch (const std::exception& error) {
+    base::log(part.path + " is left out of the trace, and stays: " + error.what());
+    return std::nullopt;
+  }
+}
+
+/// Those that can be read, of a job that has one size.
+std::vector<Record> read_parts(std::vector<FoundPart>& parts) {
+  std::vector<Record> records;
+  std::erase_if(parts, [&](const FoundPart& part) {
+    std::optional<Record> record = try_part(part);
+    if (record && !records.empty() && record->size != records.front().size) {
+      base::log(part.path + " is left out of the trace, and stays: it is of a job of another size");
+      record.reset();
+    }
+    if (record) records.push_back(std::move(*record));
+    return !record;
+  });
+  return records;
 }
 
 /// The parts of one job, for messages.
@@ -65,15 +95,20 @@ std::string all_of(const std::string& file, std::uint64_t job) {
   return file + "." + base::hexadecimal(job) + ".*.part";
 }
 
-Jobs::const_iterator newest(const Jobs& jobs) {
-  auto found = jobs.end();
-  std::int64_t latest = std::numeric_limits<std::int64_t>::min();
-  for (auto job = jobs.begin(); job != jobs.end(); ++job) {
-    const std::int64_t started = read_part(job->second.front()).started;
-    if (started >= latest) found = job;
-    latest = std::max(started, latest);
+/// When a job started, by the first of its parts that can be read.
+std::int64_t start_of(const std::vector<FoundPart>& parts) {
+  for (const FoundPart& part : parts) {
+    try {
+      return read_part(part).started;
+    } catch (const std::exception&) {
+      continue;  // said when they are merged
+    }
   }
-  return found;
+  return std::numeric_limits<std::int64_t>::min();
+}
+
+Jobs::const_iterator newest(const Jobs& jobs) {
+  return std::ranges::max_element(jobs, {}, [](const auto& job) { return start_of(job.second); });
 }
 
 void name_others(const std::string& file, const Jobs& jobs, Jobs::const_iterator chosen) {
@@ -109,16 +144,13 @@ std::vector<std::string> merge_parts(const std::string& file, std::string_view (
   const auto chosen = job ? jobs.find(*job) : newest(jobs);
   name_others(file, jobs, chosen);
   if (chosen == jobs.end()) return {};
-  std::vector<std::string> merged;
-  std::vector<Record> records;
-  for (const FoundPart& part : chosen->second) {
-    records.push_back(read_part(part));
-    if (records.back().size != records.front().size)
-      throw Error(Cause::system, part.path + " is of a job of another size");
-    merged.push_back(part.path);
-  }
+  std::vector<FoundPart> parts = chosen->second;
+  std::vector<Record> records = read_parts(parts);
+  if (records.empty()) return {};
   refuse_newer(file, records);
   write_timeline(file, std::move(records), algorithm);
+  std::vector<std::string> merged;
+  for (FoundPart& part : parts) merged.push_back(std::move(part.path));
   return merged;
 }
 

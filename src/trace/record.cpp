@@ -14,13 +14,14 @@ namespace {
 constexpr int most_ranks = 1 << 20;  // that anybody can have
 
 [[noreturn]] void refuse(const std::string& why) {
-  throw Error(Cause::system, "what a rank has recorded cannot be read: " + why + "; record it again");
+  throw Error(Cause::system, "what a rank has recorded cannot be read: " + why);
 }
 
 std::vector<std::byte> bytes_of(const std::string& path) {
   std::ifstream file(path, std::ios::binary | std::ios::ate);
   if (!file) refuse("there is no " + path);
-  std::vector<std::byte> bytes(static_cast<std::size_t>(file.tellg()));
+  const std::streamoff length = file.tellg();  // a folder has none
+  std::vector<std::byte> bytes(static_cast<std::size_t>(std::max<std::streamoff>(0, length)));
   file.seekg(0);
   if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
     refuse("reading " + path + " failed");

@@ -38,9 +38,13 @@ Recorder::Recorder(const Options& options)
   const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) fail(path_, errno);
   // A page without a block on the disk would end the program when it is first touched.
-  if (const int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_)); error != 0) fail(path_, error);
-  memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
-  if (memory_ == MAP_FAILED) fail(path_, errno);
+  int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_));
+  if (error == 0) memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+  if (memory_ == MAP_FAILED) error = errno;
+  if (error != 0) {
+    unlink(path_.c_str());  // it holds nothing, and what room the disk had
+    fail(path_, error);
+  }
 #ifdef MADV_POPULATE_WRITE
   madvise(memory_, bytes_, MADV_POPULATE_WRITE);  // where the kernel cannot, the first touch does
 #endif

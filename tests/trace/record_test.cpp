@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Files of ranks: what was noted is read back, and what is broken does no harm.
 #include <gtest/gtest.h>
+#include <sys/resource.h>
 
 #include <algorithm>
 #include <chrono>
 #include <cmath>
+#include <csignal>
 #include <cstring>
 #include <filesystem>
 #include <random>
 #include <thread>
 
 #include "plan/plan.hpp"
+#include "trace/parts.hpp"
 #include "trace/recorder.hpp"
 #include "trace/story.hpp"
 #include "tutti/call.hpp"
@@ -163,6 +166,36 @@ TEST_F(Records, AreNewFilesEachTime) {
   const Recorder other({.path = path("same"), .job = 2, .rank = 1, .size = 2, .capacity = 128});
   EXPECT_EQ(one.events().size(), 3u);
   EXPECT_EQ(read_record(other.path()).job, 2u);
+}
+
+TEST_F(Records, LeaveNothingWhereThereIsNoRoom) {
+  const auto before = std::signal(SIGXFSZ, SIG_IGN);
+  rlimit limit{};
+  getrlimit(RLIMIT_FSIZE, &limit);
+  const rlimit small{std::size_t{1} << 20, limit.rlim_max};
+  setrlimit(RLIMIT_FSIZE, &small);
+  EXPECT_THROW(Recorder({.path = path("large")}), Error);
+  setrlimit(RLIMIT_FSIZE, &limit);
+  std::signal(SIGXFSZ, before);
+  EXPECT_FALSE(std::filesystem::exists(path("large")));
+}
+
+/// A rank whose times are nonsense does not take the others' away.
+TEST_F(Records, AreMergedWithoutDamagedOnes) {
+  const std::string file = path("trace.json");
+  for (const Rank rank : {0, 1, 2}) {
+    Recorder recorder({.path = part_of(file, 5, rank), .job = 5, .rank = rank, .size = 4, .capacity = 64});
+    Event& event = *recorder.take(1);
+    event.begin = rank == 1 ? ~std::uint64_t{0} / 4 * 3 : base::ticks();
+    event.what = What::call;
+  }
+  std::filesystem::rename(part_of(file, 5, 2), part_of(file, 5, 3));
+  const auto name = [](std::int32_t) { return std::string_view(); };
+  EXPECT_EQ(merge_parts(file, name), std::vector{part_of(file, 5, 0)});
+  EXPECT_THROW(merge_parts(file, name), Error) << "it is there by now";
+  remove_parts({part_of(file, 5, 0)});
+  EXPECT_TRUE(merge_parts(file, name).empty());
+  EXPECT_TRUE(std::filesystem::exists(part_of(file, 5, 1)));
 }
 
 /// What a rank that dies has left: its counter was read when it took room for events, and while it waited.

@@ -308,6 +308,16 @@ def test_parts_of_several_jobs(tmp_path):
     assert new != old
 
 
+def test_a_damaged_part_is_left_out(tmp_path):
+    file = tmp_path / "trace.json"
+    said = run("run", "-n", 2, "--trace", file, PROGRAM, "damaged", status=128 + signal.SIGKILL)
+    [(job, rank)] = parts(file)
+    assert f"{file}.{job}.{rank}.part is left out of the trace, and stays: " in said
+    assert sorted(slices(json.loads(file.read_text()), group="world", number=1)) == [0]
+    assert "rank 1 left no record" in run("trace", file)
+    assert "that can be read" in run("trace", "--merge", file, status=2)
+
+
 def test_jobs_of_the_commands_are_not_recorded(tmp_path, monkeypatch):
     file = tmp_path / "trace.json"
     file.write_text("mine")

@@ -3,6 +3,8 @@
 #include <chrono>
 #include <csignal>
 #include <cstdio>
+#include <cstdlib>
+#include <filesystem>
 #include <functional>
 #include <map>
 #include <string>
@@ -73,6 +75,16 @@ void killed(const Group& world) {
   add_up(world);
 }
 
+/// Rank 1 leaves an empty file, and dies.
+void damaged(const Group& world) {
+  add_up(world);
+  if (world.rank() != 1) return add_up(world);
+  for (const auto& entry :
+       std::filesystem::directory_iterator(std::filesystem::path(getenv("TUTTI_TRACE")).parent_path()))
+    if (entry.path().string().ends_with(".1.part")) std::filesystem::resize_file(entry.path(), 0);
+  std::raise(SIGKILL);
+}
+
 /// Nobody comes to an end. Rank 0 says how far apart two of its calls began.
 void all_killed(const Group& world) {
   add_up(world);
@@ -102,8 +114,8 @@ void large(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> programs{
-      {"known", known},     {"many", many},   {"very many", very_many},  {"killed", killed},
-      {"missing", missing}, {"large", large}, {"all killed", all_killed}};
+      {"known", known},     {"many", many},   {"very many", very_many},   {"killed", killed},
+      {"missing", missing}, {"large", large}, {"all killed", all_killed}, {"damaged", damaged}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();

@@ -35,7 +35,7 @@ int run(const TraceOptions& given) {
   if (given.merge) merged = trace::merge_parts(given.file, job::algorithm_name);
   if (given.merge && merged.empty())
     throw Error(Cause::usage, "there are no parts of " + given.file + " (" + given.file +
-                                  ".JOB.RANK.part); without --merge it is read as it is");
+                                  ".JOB.RANK.part) that can be read; without --merge it is read as it is");
   const timeline::Timeline read = timeline::read(given.file);
   trace::remove_parts(merged);
   if (!given.picture.empty()) write_picture(given.picture, timeline::draw(read));
