@@ -6,15 +6,16 @@
 #include <nlohmann/json.hpp>
 
 #include "timeline/timeline.hpp"
+#include "trace/file.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::timeline {
 namespace {
 
 using nlohmann::json;
+using trace::lanes;
 
 constexpr std::int64_t longest = std::int64_t{1} << 53;  // nanoseconds: three months
-constexpr int lanes = 64;                                // of a rank's threads, as trace::write_timeline numbers them
 
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw Error(Cause::system, file + " is no trace of Tutti's: " + why + "; make one by tutti run --trace");
@@ -26,7 +27,7 @@ void read_head(const std::string& line, Timeline& timeline) {
   const std::size_t end = line.rfind(", \"traceEvents\": [");
   if (end == line.npos) throw std::runtime_error("its first line is another one");
   const json about = json::parse(line.substr(0, end) + "}").at("otherData");
-  if (about.at("tutti") != 1) throw std::runtime_error("it is of another version");
+  if (about.at("tutti") != trace::file_version) throw std::runtime_error("it is of another version");
   timeline.ranks = about.at("ranks");
   timeline.dropped = about.at("dropped");
   timeline.clocks = about.at("clocks");
@@ -53,6 +54,7 @@ Slice slice_of(const json& event) {
   slice.rank = thread / lanes;
   slice.lane = thread % lanes;
   slice.group = about.at("group");
+  slice.context = about.at("context");
   slice.site = about.value("site", "");
   slice.number = about.at("number");
   slice.bytes = about.value("bytes", std::uint64_t{0});

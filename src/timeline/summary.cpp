@@ -3,7 +3,7 @@
 #include <cstdio>
 #include <iterator>
 #include <map>
-#include <tuple>
+#include <utility>
 
 #include "base/names.hpp"
 #include "timeline/timeline.hpp"
@@ -68,10 +68,10 @@ struct Meeting {
 };
 
 std::vector<Meeting> meetings_of(const Timeline& timeline) {
-  std::map<std::tuple<std::string, std::uint64_t, std::string>, Meeting> found;
+  std::map<std::pair<std::string, std::uint64_t>, Meeting> found;
   for (const Slice& slice : timeline.slices) {
     if (slice.category != "collective") continue;
-    Meeting& meeting = found[{slice.group, slice.number, slice.name}];
+    Meeting& meeting = found[{slice.context, slice.number}];
     if (meeting.calls.empty()) meeting.first = &slice;
     meeting.last = &slice;  // slices are ordered by their begin
     meeting.calls.push_back(&slice);

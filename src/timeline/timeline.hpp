@@ -18,6 +18,7 @@ struct Slice {
   Rank rank = 0;               ///< Of the world.
   int lane = 0;                ///< 0: the rank's own thread; 1 and more: beside it, what overlaps.
   std::string group, site;
+  std::string context;  ///< The group's identity: several may have one name.
   std::uint64_t number = 0, bytes = 0;
   std::int64_t waiting = 0;
   std::int64_t stands_for = 1;  ///< It was noted of so many calls.

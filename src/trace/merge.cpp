@@ -13,6 +13,7 @@
 #include "base/json.hpp"
 #include "base/words.hpp"
 #include "plan/text.hpp"
+#include "trace/file.hpp"
 #include "trace/story.hpp"
 #include "tutti/call.hpp"
 #include "tutti/error.hpp"
@@ -21,9 +22,6 @@ namespace tutti::trace {
 namespace {
 
 using base::json::Object;
-
-/// Threads of a host: each rank's own, and one more for each depth at which things overlap without being nested.
-constexpr int lanes = 64;
 
 /// Writes beside the file and puts it there in the end: nobody finds half a trace. What is no plain file (/dev/stdout)
 /// is written to at once.
@@ -159,7 +157,8 @@ std::string category(What what) {
 Object details(const Slice& slice, std::string_view (*algorithm)(std::int32_t)) {
   const Event& event = *slice.event;
   Object about;
-  about.add("group", slice.group).add("number", event.sequence).add("bytes", event.bytes);
+  about.add("group", slice.group).add("context", std::string_view(base::hexadecimal(slice.context)));
+  about.add("number", event.sequence).add("bytes", event.bytes);
   if (event.what == What::call) {
     about.add("rank", slice.rank).add("size", slice.size).add("late_ns", slice.late).add("waiting_ns", slice.waiting);
     if (event.algorithm >= 0) about.add("algorithm", algorithm(event.algorithm));
@@ -274,7 +273,7 @@ Object about(const Story& story, const std::vector<Record>& records) {
   std::int64_t error = 0;
   for (const Record& record : records) dropped += record.dropped;
   for (const Part& part : story.parts) error = std::max(error, part.clock_error);
-  object.add("tutti", 1).add("ranks", records.front().size).add("dropped", dropped);
+  object.add("tutti", file_version).add("ranks", records.front().size).add("dropped", dropped);
   const bool several = std::ranges::any_of(records, [](const Record& record) { return record.host > 0; });
   const Times::Quality quality = story.times.quality();
   const bool without_rate = quality == Times::Quality::without_rate;

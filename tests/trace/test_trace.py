@@ -326,6 +326,18 @@ def test_jobs_of_the_commands_are_not_recorded(tmp_path, monkeypatch):
     assert file.read_text() == "mine"
 
 
+def test_groups_of_one_name_are_told_apart(tmp_path):
+    trace = record(tmp_path, "groups", 2)
+    met = {}
+    for event in trace["traceEvents"]:
+        if event.get("cat") == "collective":
+            call = event["args"]
+            met.setdefault((call["group"], call["number"], call["context"]), []).append(call["rank"])
+    assert all(sorted(ranks) == [0, 1] for ranks in met.values())
+    assert len({context for group, _, context in met if group == "world/created"}) == 3
+    assert f"2 ranks, {len(met)} collectives in " in run("trace", tmp_path / "trace.json")
+
+
 def start_on_hosts(job, file, what):
     """Every host's clock begins at another time."""
     for rank, place in enumerate(job.places):

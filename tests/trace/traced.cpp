@@ -75,6 +75,13 @@ void killed(const Group& world) {
   add_up(world);
 }
 
+/// Groups that have one name, with one call each.
+void groups(const Group& world) {
+  std::vector<tutti::Rank> all;
+  for (tutti::Rank rank = 0; rank < world.size(); ++rank) all.push_back(rank);
+  for (int i = 0; i < 3; ++i) add_up(world.create(all));
+}
+
 /// Rank 1 leaves an empty file, and dies.
 void damaged(const Group& world) {
   add_up(world);
@@ -114,8 +121,9 @@ void large(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> programs{
-      {"known", known},     {"many", many},   {"very many", very_many},   {"killed", killed},
-      {"missing", missing}, {"large", large}, {"all killed", all_killed}, {"damaged", damaged}};
+      {"known", known},           {"many", many},       {"very many", very_many},
+      {"killed", killed},         {"missing", missing}, {"large", large},
+      {"all killed", all_killed}, {"damaged", damaged}, {"groups", groups}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();
