@@ -20,8 +20,8 @@ constexpr std::size_t worth_noting = 16 << 10;
 }  // namespace
 
 std::unique_ptr<trace::Track> Channel::make_track(trace::Recorder& recorder) const {
-  const std::string word = std::to_string(rank()) + " " + std::to_string(size()) + " " + who_.name;
-  return std::make_unique<trace::Track>(recorder, recorder.note(trace::Word::group, who_.context, word));
+  return std::make_unique<trace::Track>(recorder, who_.context,
+                                        std::to_string(rank()) + " " + std::to_string(size()) + " " + who_.name);
 }
 
 void Operation::note_start(trace::Track& track, trace::Form form) {

@@ -30,6 +30,7 @@ void read_head(const std::string& line, Timeline& timeline) {
   if (about.at("tutti") != trace::file_version) throw std::runtime_error("it is of another version");
   timeline.ranks = about.at("ranks");
   timeline.dropped = about.at("dropped");
+  timeline.nameless = about.at("nameless");
   timeline.clocks = about.at("clocks");
   const json& error = about.at("clock_error_ns");
   timeline.clock_error = error.is_null() ? std::nullopt : std::optional(error.get<std::int64_t>());
@@ -54,7 +55,7 @@ Slice slice_of(const json& event) {
   slice.rank = thread / lanes;
   slice.lane = thread % lanes;
   slice.group = about.at("group");
-  slice.context = about.at("context");
+  if (const json& context = about.at("context"); !context.is_null()) slice.context = context;
   slice.site = about.value("site", "");
   slice.number = about.at("number");
   slice.bytes = about.value("bytes", std::uint64_t{0});

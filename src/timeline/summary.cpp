@@ -70,7 +70,7 @@ struct Meeting {
 std::vector<Meeting> meetings_of(const Timeline& timeline) {
   std::map<std::pair<std::string, std::uint64_t>, Meeting> found;
   for (const Slice& slice : timeline.slices) {
-    if (slice.category != "collective") continue;
+    if (slice.category != "collective" || slice.context.empty()) continue;
     Meeting& meeting = found[{slice.context, slice.number}];
     if (meeting.calls.empty()) meeting.first = &slice;
     meeting.last = &slice;  // slices are ordered by their begin
@@ -97,6 +97,10 @@ std::string heading(const Timeline& timeline, const std::vector<Meeting>& meetin
   if (timeline.dropped > 0)
     text += "DROPPED: " + std::to_string(timeline.dropped) +
             " events had no room and are not here; record again with a larger TUTTI_TRACE_EVENTS\n";
+  if (timeline.nameless > 0)
+    text += "NAMELESS: " + std::to_string(timeline.nameless) +
+            " groups and places had no room for their names; who came late to calls of such groups is not here; record "
+            "again with a larger TUTTI_TRACE_EVENTS\n";
   if (!timeline.unfinished.empty())
     text += base::list_ranks(timeline.unfinished) + " died before the end; what was recorded until then is here\n";
   if (!timeline.missing.empty()) text += base::list_ranks(timeline.missing) + " left no record\n";

@@ -18,7 +18,7 @@ struct Slice {
   Rank rank = 0;               ///< Of the world.
   int lane = 0;                ///< 0: the rank's own thread; 1 and more: beside it, what overlaps.
   std::string group, site;
-  std::string context;  ///< The group's identity: several may have one name.
+  std::string context;  ///< The group's identity: several may have one name. Empty: it had no room.
   std::uint64_t number = 0, bytes = 0;
   std::int64_t waiting = 0;
   std::int64_t stands_for = 1;  ///< It was noted of so many calls.
@@ -37,7 +37,7 @@ struct Arrow {
 
 struct Timeline {
   int ranks = 0;
-  std::uint64_t dropped = 0;
+  std::uint64_t dropped = 0, nameless = 0;  ///< Events and names that had no room.
   std::string clocks;
   std::optional<std::int64_t> clock_error = 0;  ///< At most; nothing: nobody knows.
   std::vector<Rank> unfinished;                 ///< Ranks that died before they could end their records.

@@ -91,7 +91,8 @@ struct Header {
   std::atomic<std::uint32_t> newest;
   /// Given out. A rank may die at any moment: what was given out need not be written.
   std::atomic<std::uint64_t> events, words;
-  std::atomic<std::uint64_t> dropped;  ///< Events, and words that there was no room for.
+  std::atomic<std::uint64_t> dropped;   ///< Events that there was no room for.
+  std::atomic<std::uint64_t> nameless;  ///< Words that there was no room for.
   std::atomic<std::uint32_t> finished;
 };
 inline constexpr std::size_t header_bytes = 4096;

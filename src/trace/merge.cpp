@@ -157,7 +157,8 @@ std::string category(What what) {
 Object details(const Slice& slice, std::string_view (*algorithm)(std::int32_t)) {
   const Event& event = *slice.event;
   Object about;
-  about.add("group", slice.group).add("context", std::string_view(base::hexadecimal(slice.context)));
+  about.add("group", slice.group);
+  about.maybe("context", slice.size > 0, std::string_view(base::hexadecimal(slice.context)));
   about.add("number", event.sequence).add("bytes", event.bytes);
   if (event.what == What::call) {
     about.add("rank", slice.rank).add("size", slice.size).add("late_ns", slice.late).add("waiting_ns", slice.waiting);
@@ -191,7 +192,7 @@ void collect(Messages& messages, const Slice& slice, const End& end) {
   const Event& event = *slice.event;
   const auto verb = static_cast<plan::Verb>(event.kind);
   const bool sends = verb == plan::Verb::send, receives = plan::receives(verb);
-  if ((event.what != What::step && event.what != What::message) || (!sends && !receives)) return;
+  if ((event.what != What::step && event.what != What::message) || (!sends && !receives) || slice.size == 0) return;
   const std::uint64_t sequence = event.what == What::step ? event.sequence + 1 : 0;
   const Rank from = sends ? slice.rank : event.peer, to = sends ? event.peer : slice.rank;
   Ends& ends = messages[{slice.context, sequence, from, to, event.message}];
@@ -269,11 +270,17 @@ Object about(const Story& story, const std::vector<Record>& records) {
   const char* const qualities[] = {"compared at start and end", "compared at the start alone", "not compared",
                                    "of unknown speed"};
   Object object;
-  std::uint64_t dropped = 0;
+  std::uint64_t dropped = 0, nameless = 0;
   std::int64_t error = 0;
-  for (const Record& record : records) dropped += record.dropped;
+  for (const Record& record : records) {
+    dropped += record.dropped;
+    nameless += record.nameless;
+  }
   for (const Part& part : story.parts) error = std::max(error, part.clock_error);
-  object.add("tutti", file_version).add("ranks", records.front().size).add("dropped", dropped);
+  object.add("tutti", file_version)
+      .add("ranks", records.front().size)
+      .add("dropped", dropped)
+      .add("nameless", nameless);
   const bool several = std::ranges::any_of(records, [](const Record& record) { return record.host > 0; });
   const Times::Quality quality = story.times.quality();
   const bool without_rate = quality == Times::Quality::without_rate;

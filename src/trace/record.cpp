@@ -95,6 +95,7 @@ Record parse(std::span<const std::byte> bytes) {
   record.first = header.first;
   record.last = header.last[header.newest.load(std::memory_order_relaxed) % header.last.size()];  // relaxed: a copy
   record.dropped = header.dropped.load(std::memory_order_relaxed);                                // relaxed: a copy
+  record.nameless = header.nameless.load(std::memory_order_relaxed);                              // relaxed: a copy
   record.finished = header.finished.load(std::memory_order_relaxed) != 0;                         // relaxed: a copy
   record.notes = notes_of(bytes.subspan(header_bytes, extent->words));
   const std::span<const std::byte> events = bytes.subspan(header_bytes + header.word_bytes);

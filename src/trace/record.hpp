@@ -24,7 +24,7 @@ struct Record {
   int size = 0, pid = 0;
   std::string host_name;
   Reading first, last;
-  std::uint64_t dropped = 0;
+  std::uint64_t dropped = 0, nameless = 0;  ///< Events and words that had no room.
   bool finished = false;
   std::vector<Note> notes;
   std::vector<Event> events;  ///< Those that were begun, in no order.

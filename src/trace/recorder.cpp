@@ -21,7 +21,11 @@ namespace {
 /// events.
 constexpr std::uint64_t between_readings = std::uint64_t{1} << 20;
 
-constexpr std::size_t word_room = std::size_t{1} << 20;
+/// A group takes a block of events before it has a name: there is room for 256 bytes with each block, and no less than
+/// for what a large program runs.
+constexpr std::size_t word_room(std::uint64_t capacity) {
+  return std::max<std::size_t>(std::size_t{1} << 20, capacity / Recorder::block * 256);
+}
 
 std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 
@@ -33,7 +37,7 @@ std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 }  // namespace
 
 Recorder::Recorder(const Options& options)
-    : path_(options.path), bytes_(header_bytes + word_room + options.capacity * sizeof(Event)) {
+    : path_(options.path), bytes_(header_bytes + word_room(options.capacity) + options.capacity * sizeof(Event)) {
   unlink(path_.c_str());
   const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
   if (!file) fail(path_, errno);
@@ -55,7 +59,7 @@ Recorder::Recorder(const Options& options)
   made->size = options.size;
   made->host = options.host;
   made->pid = getpid();
-  made->word_bytes = word_room;
+  made->word_bytes = word_room(options.capacity);
   made->capacity = options.capacity;
   gethostname(made->host_name.data(), made->host_name.size() - 1);
   made->first = made->last[0] = read();
@@ -96,9 +100,9 @@ std::uint32_t Recorder::note(Word kind, std::uint64_t key, std::string_view text
   const WordHead head{kind, static_cast<std::uint32_t>(text.size()), key};
   const std::uint64_t at = header().words.load(std::memory_order_relaxed);  // relaxed: written under the lock alone
   const std::size_t bytes = sizeof head + padded(text.size());
-  full_ = full_ || bytes > word_room - at;  // of all later ones too: words are numbered by where they stand
+  full_ = full_ || bytes > header().word_bytes - at;  // of all later ones too: words are numbered by where they stand
   if (full_) {
-    header().dropped.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
+    header().nameless.fetch_add(1, std::memory_order_relaxed);  // relaxed: a count
     return words_++;
   }
   std::memcpy(words() + at, &head, sizeof head);
@@ -153,6 +157,7 @@ bool Track::refill() {
   recorder_.read_again();
   next_ = recorder_.take(Recorder::block);
   end_ = next_ == nullptr ? nullptr : next_ + Recorder::block;
+  if (next_ != nullptr && !group_) group_ = recorder_.note(Word::group, context_, word_);
   return next_ != nullptr;
 }
 

@@ -6,9 +6,11 @@
 #include <map>
 #include <memory>
 #include <mutex>
+#include <optional>
 #include <span>
 #include <string>
 #include <string_view>
+#include <utility>
 
 #include "base/ticks.hpp"
 #include "trace/format.hpp"
@@ -40,7 +42,7 @@ class Recorder {
   /// Room for so many events (at most a block), or null when it is full; then one is counted as dropped. From any
   /// thread.
   Event* take(std::uint64_t count);
-  /// One more word; its number, from any thread. Without room for it, it is counted as dropped.
+  /// One more word; its number, from any thread. Without room for it, it is counted as nameless.
   std::uint32_t note(Word kind, std::uint64_t key, std::string_view text);
   /// What stands for a place in a program without return addresses: a site of calls there.
   const void* place(const std::string& text);
@@ -72,9 +74,12 @@ class Recorder {
 /// What one group notes: one thread at a time.
 class Track {
  public:
-  Track(Recorder& recorder, std::uint32_t group) : recorder_(recorder), group_(group) {}
+  /// `word`: the group's, which is noted with its first event: of groups that note nothing there may be very many.
+  Track(Recorder& recorder, std::uint64_t context, std::string word)
+      : recorder_(recorder), context_(context), word_(std::move(word)) {}
 
-  std::uint32_t group() const { return group_; }
+  /// The number of the group's word, of one that has taken an event.
+  std::uint32_t group() const { return *group_; }
   /// Room for an event; null when it is full.
   Event* take() {
     if (next_ == end_ && !refill()) return nullptr;
@@ -85,7 +90,9 @@ class Track {
   [[gnu::noinline]] bool refill();
 
   Recorder& recorder_;
-  std::uint32_t group_;
+  std::uint64_t context_;
+  std::string word_;
+  std::optional<std::uint32_t> group_;
   Event *next_ = nullptr, *end_ = nullptr;
 };
 

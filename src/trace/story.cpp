@@ -83,15 +83,15 @@ void add_waiting(std::vector<Slice>& slices) {
   struct Steps {
     std::vector<Interval> moving, all;
   };
-  std::map<std::pair<std::uint64_t, std::uint64_t>, Steps> steps;
+  std::map<std::pair<std::uint32_t, std::uint64_t>, Steps> steps;
   for (const Slice& slice : slices) {
     if (slice.event->what != What::step) continue;
-    Steps& of = steps[{slice.context, slice.event->sequence}];
+    Steps& of = steps[{slice.event->group, slice.event->sequence}];  // which a group without a word has, too
     of.all.emplace_back(slice.begin, slice.end);
     if (moves(*slice.event)) of.moving.emplace_back(slice.begin, slice.end);
   }
   for (Slice& slice : slices) {
-    const auto found = steps.find({slice.context, slice.event->sequence});
+    const auto found = steps.find({slice.event->group, slice.event->sequence});
     if (slice.event->what == What::call && found != steps.end())
       slice.waiting = covered(found->second.all) - covered(found->second.moving);
   }
@@ -142,9 +142,10 @@ Story::Story(const std::vector<Record>& records) : times(records) {
 }
 
 void Story::meet() {
+  const auto meets = [](const Slice& slice) { return slice.event->what == What::call && slice.size > 0; };
   for (const Part& part : parts) {
     for (const Slice& slice : part.slices) {
-      if (slice.event->what != What::call) continue;
+      if (!meets(slice)) continue;
       Meeting& meeting = meetings[{slice.context, slice.event->sequence}];
       meeting.group = slice.group;
       meeting.sequence = slice.event->sequence;
@@ -156,7 +157,7 @@ void Story::meet() {
   }
   for (Part& part : parts) {
     for (Slice& slice : part.slices) {
-      if (slice.event->what != What::call) continue;
+      if (!meets(slice)) continue;
       const Meeting& meeting = meetings.at({slice.context, slice.event->sequence});
       slice.late = slice.begin - std::ranges::min_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
     }

@@ -21,7 +21,7 @@ struct Slice {
   std::uint64_t context = 0;     ///< Of its group.
   std::string_view group;        ///< Its name.
   Rank rank = 0;                 ///< In it,
-  int size = 0;                  ///< of so many.
+  int size = 0;                  ///< of so many; 0: its word had no room, and it may be any group.
   std::string site;              ///< call, message, wait.
   std::int64_t late = 0;         ///< call: since the first rank called it.
   std::uint64_t stands_for = 1;  ///< call, step, wait: of so many calls this one was noted.

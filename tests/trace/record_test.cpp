@@ -34,7 +34,7 @@ class Records : public ::testing::Test {
   std::string recorded() const {
     const std::string file = path("part");
     Recorder recorder({.path = file, .rank = 1, .size = 3, .host = 2, .capacity = 64});
-    Track track(recorder, recorder.note(Word::group, 77, "1 3 my world"));
+    Track track(recorder, 77, "1 3 my world");
     for (std::uint64_t i = 0; i < 10; ++i) {
       Event& event = *track.take();
       event.begin = base::ticks();
@@ -85,14 +85,16 @@ TEST_F(Records, AreReadBackAsTheyWereWritten) {
 
 TEST_F(Records, CountWhatHasNoRoom) {
   Recorder recorder({.path = path("full"), .capacity = 64});
-  Track one(recorder, 0), other(recorder, 1);
+  Track one(recorder, 0, ""), other(recorder, 1, "");
   int taken = 0;
   for (int i = 0; i < 50; ++i) taken += (one.take() != nullptr ? 1 : 0) + (other.take() != nullptr ? 1 : 0);
   EXPECT_EQ(taken, 64);
   EXPECT_EQ(recorder.take(1), nullptr);
   const std::string too_much(std::size_t{2} << 20, 'x');
   recorder.note(Word::command, 0, too_much);
-  EXPECT_EQ(read_record(recorder.path()).dropped, 36u + 1u + 1u);
+  const Record record = read_record(recorder.path());
+  EXPECT_EQ(record.dropped, 36u + 1u);
+  EXPECT_EQ(record.nameless, 1u);
 }
 
 TEST_F(Records, AreRefusedWhenTheyAreNone) {
@@ -159,6 +161,28 @@ TEST(Times, BringHostsTogether) {
   EXPECT_EQ(Times(records).quality(), Times::Quality::without_rate);
 }
 
+/// Groups that note nothing are very many in some programs.
+TEST_F(Records, NameGroupsWithTheirFirstEvent) {
+  Recorder recorder({.path = path("groups"), .capacity = 64});
+  const std::string long_name(std::size_t{1} << 16, 'x');
+  for (std::uint64_t context = 0; context < 100; ++context) const Track silent(recorder, context, long_name);
+  Track track(recorder, 100, "0 1 last");
+  Event& event = *track.take();
+  event.begin = base::ticks();
+  event.group = track.group();
+  event.what = What::call;
+  const std::vector<Record> records{read_record(recorder.path())};
+  EXPECT_EQ(records[0].nameless, 0u);
+  EXPECT_EQ(Story(records).parts[0].slices.at(0).group, "last");
+}
+
+TEST_F(Records, HaveRoomForTheNamesOfAllGroups) {
+  Recorder recorder({.path = path("many"), .capacity = std::uint64_t{1} << 18});
+  const std::string text(1000, 'x');
+  for (int i = 0; i < 2000; ++i) recorder.note(Word::place, 0, text);
+  EXPECT_EQ(read_record(recorder.path()).nameless, 0u);
+}
+
 /// What another process still writes to is not touched.
 TEST_F(Records, AreNewFilesEachTime) {
   Recorder one({.path = path("same"), .job = 1, .capacity = 64});
@@ -203,7 +227,7 @@ TEST_F(Records, TellTheSpeedOfTheCounterBeforeTheyEnd) {
   Recorder recorder({.path = path("begun"), .capacity = 64});
   const Record fresh = read_record(recorder.path());
   EXPECT_EQ(fresh.last.ticks, fresh.first.ticks);
-  Track track(recorder, 0);
+  Track track(recorder, 0, "");
   ASSERT_NE(track.take(), nullptr);
   const Record begun = read_record(recorder.path());
   EXPECT_GT(begun.last.ticks, begun.first.ticks);
@@ -236,6 +260,25 @@ TEST(Story, TakesWhatWasMovedFromTheWaiting) {
   EXPECT_EQ(story.parts[0].slices[0].begin, 0);
   EXPECT_EQ(story.parts[0].slices[0].waiting, 80);
   EXPECT_EQ(story.meetings.size(), 1u);
+}
+
+/// Calls of groups whose names had no room did not meet each other.
+TEST(Story, LeavesUnknownGroupsOutOfMeetings) {
+  std::vector<Record> records(2);
+  for (const Rank rank : {0, 1}) {
+    Record& record = records[static_cast<std::size_t>(rank)];
+    record.rank = rank;
+    record.size = 2;
+    Event event;
+    event.what = What::call;
+    event.group = 9;
+    event.begin = 100 + static_cast<std::uint64_t>(rank) * 1000;
+    event.end = event.begin + 10;
+    record.events = {event};
+  }
+  const Story story(records);
+  EXPECT_TRUE(story.meetings.empty());
+  EXPECT_EQ(story.parts[1].slices.at(0).late, 0);
 }
 
 }  // namespace
