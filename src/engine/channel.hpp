@@ -117,6 +117,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// A message of a mailbox ended badly: the peer is lost, or called something else.
   void mailbox_failed(const Operation& operation, Rank peer, bool lost);
 
+  /// The program has waited, since the counter showed that, for something that is no operation.
+  void note_wait(const void* site, std::uint64_t since);  // recording.cpp
+
   LockWord& lock() { return lock_; }
   std::shared_ptr<const Error> broken() const { return broken_; }
   /// "allreduce #12 of group world on rank 3"

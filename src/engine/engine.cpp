@@ -152,7 +152,7 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
 
 bool Engine::wait(Operation& operation, std::uint64_t until) {
   Operation* const one = &operation;
-  const bool noted = setup_.recorder != nullptr && operation.notes_waits();
+  const bool noted = setup_.recorder != nullptr && !operation.finished() && operation.notes_waits();
   const std::uint64_t since = noted ? base::ticks() : 0;
   const bool finished = wait_until(
       {&one, 1}, [&] { return operation.finished(); }, until);
@@ -169,7 +169,13 @@ std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operatio
       if (operations[i] != nullptr && operations[i]->finished()) found = i;
     return found.has_value();
   };
+  const bool noted = setup_.recorder != nullptr && !look();
+  const std::uint64_t since = noted ? base::ticks() : 0;
   wait_until(operations, look, until);
+  // It was waited for the one that came; in vain for any of them.
+  const auto one = found ? operations.begin() + static_cast<std::ptrdiff_t>(*found)
+                         : std::ranges::find_if(operations, [](const Operation* each) { return each != nullptr; });
+  if (noted && one != operations.end() && (*one)->notes_waits()) (*one)->note_wait(*setup_.recorder, since);
   return found;
 }
 

@@ -2,6 +2,7 @@
 // What operations note down when their rank is recorded. All of this is off the path of plain plans, which an operation
 // leaves that is noted.
 #include <algorithm>
+#include <mutex>
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -22,6 +23,21 @@ constexpr std::size_t worth_noting = 16 << 10;
 std::unique_ptr<trace::Track> Channel::make_track(trace::Recorder& recorder) const {
   return std::make_unique<trace::Track>(recorder, who_.context,
                                         std::to_string(rank()) + " " + std::to_string(size()) + " " + who_.name);
+}
+
+void Channel::note_wait(const void* site, std::uint64_t since) {
+  if (track_ == nullptr) return;
+  const std::string place(calling_place());
+  if (!place.empty()) site = engine_.setup().recorder->place(place);
+  const std::lock_guard lock(lock_);
+  trace::Event* const event = track_->take();
+  if (event == nullptr) return;
+  event->begin = since;
+  event->end = base::ticks();
+  event->site = reinterpret_cast<std::uint64_t>(site);
+  event->group = track_->group();
+  event->outcome = trace::Outcome::done;
+  event->what = trace::What::wait;
 }
 
 void Operation::note_start(trace::Track& track, trace::Form form) {

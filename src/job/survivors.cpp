@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "base/ticks.hpp"
 #include "job/runtime.hpp"
 
 namespace tutti::job {
@@ -69,8 +70,10 @@ Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note>
   told.what = agrees ? host::Waited::agree : host::Waited::shrink;
   told.site = reinterpret_cast<std::uint64_t>(site);
   told.set_place(engine::calling_place());
+  const std::uint64_t since = base::ticks();
   const auto outcome = engine.agreements().join(who(), agreements_, {call, flag, lost_, std::move(notes)},
                                                 limit == 0 ? 0 : engine.waiting().now() + limit, told);
+  channel_->note_wait(site, since);
   if (outcome.state == State::waiting)
     throw Timeout(Cause::timeout, std::string(name) + " on group " + who().name +
                                       " did not complete in time: it waits for " + base::list_ranks(outcome.awaited) +

@@ -338,6 +338,19 @@ def test_groups_of_one_name_are_told_apart(tmp_path):
     assert f"2 ranks, {len(met)} collectives in " in run("trace", tmp_path / "trace.json")
 
 
+def test_all_waits_are_noted_and_none_twice(tmp_path):
+    trace = record(tmp_path, "waits", 2)
+    waits = [
+        event
+        for event in trace["traceEvents"]
+        if event.get("cat") == "wait" and event["tid"] // THREADS == 0 and event["args"]["group"] == "world"
+    ]
+    assert sum(wait["dur"] > LATE for wait in waits) >= 3, waits
+    for_calls = [wait["args"]["number"] for wait in waits if "decide" not in wait["args"]["site"]]
+    assert len(for_calls) == len(waits) - 1
+    assert len(for_calls) == len(set(for_calls))
+
+
 def start_on_hosts(job, file, what):
     """Every host's clock begins at another time."""
     for rank, place in enumerate(job.places):

@@ -75,6 +75,29 @@ void killed(const Group& world) {
   add_up(world);
 }
 
+[[gnu::noinline]] void decide(const Group& group) {
+  group.agree(true);
+  ++calls;
+}
+
+/// All others wait for rank 1 three times: for any of some requests, for all of them, for its opinion.
+void waits(const Group& world) {
+  std::vector<double> other(out.size());
+  const auto start = [&] {
+    if (world.rank() == 1) std::this_thread::sleep_for(late);
+    std::vector<tutti::Request> requests;
+    requests.push_back(world.iallreduce(in, out, tutti::sum));
+    requests.push_back(world.iallreduce(in, other, tutti::sum));
+    return requests;
+  };
+  std::vector<tutti::Request> some = start();
+  while (tutti::wait_any(some) < some.size()) continue;
+  std::vector<tutti::Request> all = start();
+  tutti::wait_all(all);
+  if (world.rank() == 1) std::this_thread::sleep_for(late);
+  decide(world);
+}
+
 /// Groups that have one name, with one call each.
 void groups(const Group& world) {
   std::vector<tutti::Rank> all;
@@ -121,9 +144,9 @@ void large(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> programs{
-      {"known", known},           {"many", many},       {"very many", very_many},
-      {"killed", killed},         {"missing", missing}, {"large", large},
-      {"all killed", all_killed}, {"damaged", damaged}, {"groups", groups}};
+      {"known", known},     {"many", many},   {"very many", very_many},   {"killed", killed},
+      {"missing", missing}, {"large", large}, {"all killed", all_killed}, {"damaged", damaged},
+      {"groups", groups},   {"waits", waits}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();
