@@ -89,8 +89,9 @@ std::string heading(const Timeline& timeline, const std::vector<Meeting>& meetin
   if (timeline.clocks == "one")
     text += "clocks: all ranks share one\n";
   else
-    text += "clocks: " + timeline.clocks + "; times are wrong by " +
-            (timeline.clock_error ? text_of(*timeline.clock_error) + " at most" : "nobody knows how much") + "\n";
+    text += "clocks: " + timeline.clocks +
+            (timeline.clock_error ? "; times are wrong by " + text_of(*timeline.clock_error) + " at most\n"
+                                  : "; nobody knows by how much times are wrong\n");
   if (collectives != static_cast<std::int64_t>(meetings.size()))
     text += "noted: " + std::to_string(meetings.size()) +
             " of the collectives; later ones each stand for 2, 4, 8 ..., and numbers and sums count all\n";

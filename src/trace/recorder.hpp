@@ -60,7 +60,7 @@ class Recorder {
   Event* first() const { return reinterpret_cast<Event*>(words() + header().word_bytes); }
   static Reading read();
   const Reading& last() const { return header().last[header().newest.load(std::memory_order_relaxed)]; }
-  void read_last();
+  void read_last();  // it and `last` under the lock, so that relaxed is enough
 
   std::string path_;
   void* memory_ = nullptr;
