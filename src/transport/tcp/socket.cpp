@@ -48,7 +48,7 @@ base::Descriptor try_to_listen(const Address& address, std::string& why) {
   if (made && bind(made.get(), address.system(), address.length()) != 0) {
     step = "cannot be bound";
   } else if (made) {
-    if (listen(made.get(), SOMAXCONN) == 0) return made;
+    if (::listen(made.get(), SOMAXCONN) == 0) return made;
     step = "cannot be listened at";
   }
   const int error = errno;

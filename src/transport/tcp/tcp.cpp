@@ -1,40 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "transport/tcp/tcp.hpp"
 
-#include <linux/sockios.h>
-#include <poll.h>
-#include <sys/ioctl.h>
-
 #include <algorithm>
-#include <deque>
 #include <mutex>
 #include <utility>
 
 #include "base/clock.hpp"
 #include "base/copy.hpp"
-#include "base/forks.hpp"
 #include "host/door.hpp"
-#include "transport/rendezvous.hpp"
-#include "transport/tcp/door.hpp"
-#include "transport/tcp/events.hpp"
-#include "transport/tcp/link.hpp"
-#include "transport/tcp/pulse.hpp"
-#include "tutti/error.hpp"
+#include "transport/tcp/network.hpp"
 
 namespace tutti::transport::tcp {
 
 namespace {
 
-/// Bytes of small messages that a peer may send before the receiver has taken them; others are announced. A receiver
-/// that is far behind keeps so much for each peer, and no more.
-constexpr std::int64_t room = 256 << 10;
 constexpr std::uint64_t told_at = room / 4;
 constexpr std::uint64_t longest_tick = 100'000'000;  // nanoseconds
 /// A flow of which nothing has come for so long does not keep others from theirs: its sender may compute.
 constexpr std::uint64_t stalled = 5'000'000;
 /// Of a connection that begins; in less time not even two packets can get lost.
 constexpr std::uint64_t least_patience = 2'000'000'000;
-constexpr int most_in_a_row = 16;
 /// Names in the set of events, beside the peers'; a knock at the host's door wakes, and says nothing.
 constexpr std::uint64_t knock_event = host::Door::event, door_event = knock_event - 1, tick_event = door_event - 1;
 
@@ -43,101 +28,7 @@ std::uint32_t interest(bool loaded) { return loaded ? EPOLLIN | EPOLLOUT : EPOLL
 /// New messages tell in `place` what of the other end's was taken; who sends none tells it by a word of its own.
 bool carries_credit(Word word) { return word == Word::bytes || word == Word::announce; }
 
-class Network final : public Tcp, private Hearer, private Channel {
- public:
-  explicit Network(Options options);
-  /// A child that was forked in the middle of it would keep what this one closes.
-  ~Network() override {
-    const std::scoped_lock lock(forking_);
-    close_copies();
-  }
-
-  std::string_view name() const override { return "tcp"; }
-  const Capabilities& capabilities() const override { return capabilities_; }
-  std::string addresses() const override { return door_.addresses(); }
-  int descriptor() const override { return events_.descriptor(); }
-  void call(Peer peer) override;
-  bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
-  Fate fate(Peer peer) const override;
-  std::uint64_t rate(Peer peer) const override;
-  bool has_left() const override { return loaded_ == 0; }
-  void drain(std::uint64_t nanoseconds) override;
-  std::vector<Suspect> suspects() const override;
-
-  void send(Transfer& transfer) override;
-  void recv(Transfer& transfer) override;
-  std::optional<Arrival> look(const Tag& tag) override { return rendezvous_.look(tag); }
-  void cancel(Transfer& transfer) override;
-  bool progress() override;
-  bool progress_in_turns() override;
-  void peer_lost(Peer peer) override;
-  void forget(std::uint64_t context) override;
-
- private:
-  struct Line {
-    Link link;
-    std::int64_t room = tcp::room;  ///< What the peer takes of small messages; below 0 by notices.
-    std::uint64_t owed = 0;         ///< What this one has taken and not told.
-    bool called = false;
-    bool loaded = false;    ///< Something is left that its connection has not taken.
-    bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
-    bool heard = false;     ///< since the last tick
-    bool silent = false;    ///< It was lost, or has lost this one, for want of answers.
-    Pulse pulse;
-  };
-  Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
-  const Line& line(Peer peer) const { return lines_[static_cast<std::size_t>(peer)]; }
-
-  bool hear(Peer from, const Header& header, const std::byte* bytes) override;
-  bool expects(Peer from, const Header& header) override;
-  std::byte* place(const Header& header) override;
-  bool finished(const Header& header) override;
-
-  void post(Peer to, const Header& header, std::span<const std::byte> bytes) override;
-  void want(std::uint64_t place, const Pull& pull) override;
-  void give(Transfer& transfer, std::uint64_t place) override;
-  bool abandon(std::uint64_t place, const Pull& pull) override;
-  void over(std::uint64_t place, const Pull& pull) override;
-  void taken(Peer from, std::uint64_t size) override;
-
-  void ask();
-  void ask(std::deque<std::uint64_t>& waiting, bool invite);
-  void count(Pull& pull, Pull::Flow flow);
-  void enter(Peer peer, base::Descriptor socket);
-  bool can_serve_awaited() const { return awaited_ >= 0 && in_a_row_ < most_in_a_row; }
-  bool serve_awaited();
-  bool serve_all();
-  bool serve(Peer peer, std::uint32_t events);
-  void watch(Peer peer);
-  bool progress_door();
-  void look_for_dead();
-  void bury();
-  void lose(Peer peer);
-  void close_copies();
-
-  Peer me_;
-  Options options_;
-  Capabilities capabilities_;
-  Events events_;
-  Ticker ticker_;
-  Door door_;
-  std::vector<Line> lines_;
-  std::vector<Peer> broken_;  // whose connections have ended; they are lost when nobody is inside them
-  Rendezvous rendezvous_;
-  std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order
-  int flowing_ = 0, invited_ = 0;
-  int loaded_ = 0;     // lines that are
-  Peer awaited_ = -1;  // whose message was asked for last
-  int in_a_row_ = 0;   // times that it alone was served; as many as there may be once it was in vain
-  std::uint64_t flowed_ = 0, ticked_ = 0;
-  std::vector<std::byte> buffer_;
-  std::mutex forking_;  // held by who forks, and by who opens sockets or closes them
-  const base::AtFork at_fork_{[this] { forking_.lock(); },
-                              [this](bool in_child) {
-                                if (in_child) close_copies();
-                                forking_.unlock();
-                              }};
-};
+}  // namespace
 
 Network::Network(Options options)
     : me_(options.identity.rank),
@@ -174,15 +65,6 @@ bool Network::progress_door() {
   return door_.progress();
 }
 
-/// A child has a copy of every socket, as long as it lives. With it the others would not see the end of this process:
-/// the system would go on acknowledging what they send, and let their calls in.
-void Network::close_copies() {
-  for (Line& one : lines_) one.link.close_copy();
-  door_.close_copies();
-  ticker_.close_copy();
-  events_.close_copy();
-}
-
 void Network::enter(Peer peer, base::Descriptor socket) {
   Line& one = line(peer);
   events_.add(socket.get(), interest(one.loaded), static_cast<std::uint64_t>(peer));
@@ -201,20 +83,6 @@ void Network::watch(Peer peer) {
   one.loaded = !one.loaded;
   loaded_ += one.loaded ? 1 : -1;
   if (one.link.is_open()) events_.change(one.link.socket(), interest(one.loaded), static_cast<std::uint64_t>(peer));
-}
-
-/// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
-/// that is closed with those is reset.
-void Network::drain(std::uint64_t nanoseconds) {
-  const std::uint64_t until = base::now() + nanoseconds;
-  const auto arrived = [](const Line& one) {
-    int left = 0;
-    return !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
-  };
-  while (base::now() < until && !(has_left() && std::ranges::all_of(lines_, arrived))) {
-    pollfd something{events_.descriptor(), POLLIN, 0};
-    if (!progress()) poll(&something, 1, 1);
-  }
 }
 
 void Network::post(Peer to, const Header& header, std::span<const std::byte> bytes) {
@@ -388,50 +256,6 @@ bool Network::serve_all() {
   return moved;
 }
 
-Fate Network::fate(Peer peer) const {
-  if (peer == me_ || !rendezvous_.is_lost(peer)) return Fate::well;
-  return line(peer).silent || line(peer).link.unanswered() ? Fate::silent : Fate::ended;
-}
-
-std::uint64_t Network::rate(Peer peer) const {
-  return line(peer).link.is_open() ? delivery_of(line(peer).link.socket()).rate : 0;
-}
-
-void Network::look_for_dead() {
-  ticked_ = base::now();
-  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
-    Line& one = line(peer);
-    // Its sender calls, as a rule. But it may have died before that, and without a connection nobody would notice.
-    if (std::exchange(one.expected, false)) call(peer);
-    if (!one.link.is_open()) continue;
-    const bool heard = std::exchange(one.heard, false);
-    const Delivery delivery = heard ? Delivery{} : delivery_of(one.link.socket());
-    switch (one.pulse.look(delivery, heard, one.link.has_written(), ticked_)) {
-      case Pulse::Finding::well:
-        break;
-      case Pulse::Finding::quiet:
-        if (one.link.idle()) post(peer, header_of(Word::beat, {}), {});
-        break;
-      case Pulse::Finding::lost:
-        // It shall not take this end for that of the process, should it hear of it. Inside of a message it cannot.
-        one.silent = true;
-        if (one.link.idle()) post(peer, header_of(Word::parted, {}), {});
-        broken_.push_back(peer);
-        break;
-    }
-  }
-}
-
-std::vector<Suspect> Network::suspects() const {
-  std::vector<Suspect> found;
-  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
-    const Line& one = line(peer);
-    if (one.link.is_open() && one.pulse.silence(ticked_) > options_.lost_after)
-      found.push_back({peer, one.pulse.silence(ticked_)});
-  }
-  return found;
-}
-
 /// Who waits for a message most often gets it by looking at its sender alone; after some in a row the others are
 /// served.
 bool Network::serve_awaited() {
@@ -454,42 +278,10 @@ bool Network::serve(Peer peer, std::uint32_t events) {
   return moved;
 }
 
-void Network::bury() {
-  while (!broken_.empty()) {
-    const Peer peer = broken_.back();
-    broken_.pop_back();
-    lose(peer);
-  }
-}
-
-void Network::peer_lost(Peer peer) {
-  lose(peer);
-  bury();
-}
-
-void Network::lose(Peer peer) {
-  if (peer == me_ || rendezvous_.is_lost(peer)) return;
-  Link& link = line(peer).link;
-  // What it sent before it ended is taken first.
-  while (link.is_open() && link.read(peer, *this, buffer_) && link.moved()) {
-  }
-  {
-    const std::scoped_lock lock(forking_);
-    door_.give_up(peer);
-    // To close it is not enough where another process has the socket, too: it would stay in the set.
-    if (link.is_open()) events_.remove(link.socket());
-    link.close([](Transfer& transfer) { transfer.state = State::lost; });
-  }
-  watch(peer);
-  rendezvous_.lose(peer);
-}
-
 void Network::forget(std::uint64_t context) {
   rendezvous_.forget(context);
   bury();
 }
-
-}  // namespace
 
 std::unique_ptr<Tcp> listen(Options options) { return std::make_unique<Network>(std::move(options)); }
 

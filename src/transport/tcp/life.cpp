@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// How the transport finds that peers are lost, and how it ends itself.
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sys/ioctl.h>
+
+#include <algorithm>
+#include <mutex>
+#include <utility>
+
+#include "base/clock.hpp"
+#include "transport/tcp/network.hpp"
+
+namespace tutti::transport::tcp {
+
+/// A child has a copy of every socket, as long as it lives. With it the others would not see the end of this process:
+/// the system would go on acknowledging what they send, and let their calls in.
+void Network::close_copies() {
+  for (Line& one : lines_) one.link.close_copy();
+  door_.close_copies();
+  ticker_.close_copy();
+  events_.close_copy();
+}
+
+/// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
+/// that is closed with those is reset.
+void Network::drain(std::uint64_t nanoseconds) {
+  const std::uint64_t until = base::now() + nanoseconds;
+  const auto arrived = [](const Line& one) {
+    int left = 0;
+    return !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
+  };
+  while (base::now() < until && !(has_left() && std::ranges::all_of(lines_, arrived))) {
+    pollfd something{events_.descriptor(), POLLIN, 0};
+    if (!progress()) poll(&something, 1, 1);
+  }
+}
+
+Fate Network::fate(Peer peer) const {
+  if (peer == me_ || !rendezvous_.is_lost(peer)) return Fate::well;
+  return line(peer).silent || line(peer).link.unanswered() ? Fate::silent : Fate::ended;
+}
+
+std::uint64_t Network::rate(Peer peer) const {
+  return line(peer).link.is_open() ? delivery_of(line(peer).link.socket()).rate : 0;
+}
+
+void Network::look_for_dead() {
+  ticked_ = base::now();
+  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
+    Line& one = line(peer);
+    // Its sender calls, as a rule. But it may have died before that, and without a connection nobody would notice.
+    if (std::exchange(one.expected, false)) call(peer);
+    if (!one.link.is_open()) continue;
+    const bool heard = std::exchange(one.heard, false);
+    const Delivery delivery = heard ? Delivery{} : delivery_of(one.link.socket());
+    switch (one.pulse.look(delivery, heard, one.link.has_written(), ticked_)) {
+      case Pulse::Finding::well:
+        break;
+      case Pulse::Finding::quiet:
+        if (one.link.idle()) post(peer, header_of(Word::beat, {}), {});
+        break;
+      case Pulse::Finding::lost:
+        // It shall not take this end for that of the process, should it hear of it. Inside of a message it cannot.
+        one.silent = true;
+        if (one.link.idle()) post(peer, header_of(Word::parted, {}), {});
+        broken_.push_back(peer);
+        break;
+    }
+  }
+}
+
+std::vector<Suspect> Network::suspects() const {
+  std::vector<Suspect> found;
+  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
+    const Line& one = line(peer);
+    if (one.link.is_open() && one.pulse.silence(ticked_) > options_.lost_after)
+      found.push_back({peer, one.pulse.silence(ticked_)});
+  }
+  return found;
+}
+
+void Network::bury() {
+  while (!broken_.empty()) {
+    const Peer peer = broken_.back();
+    broken_.pop_back();
+    lose(peer);
+  }
+}
+
+void Network::peer_lost(Peer peer) {
+  lose(peer);
+  bury();
+}
+
+void Network::lose(Peer peer) {
+  if (peer == me_ || rendezvous_.is_lost(peer)) return;
+  Link& link = line(peer).link;
+  // What it sent before it ended is taken first.
+  while (link.is_open() && link.read(peer, *this, buffer_) && link.moved()) {
+  }
+  {
+    const std::scoped_lock lock(forking_);
+    door_.give_up(peer);
+    // To close it is not enough where another process has the socket, too: it would stay in the set.
+    if (link.is_open()) events_.remove(link.socket());
+    link.close([](Transfer& transfer) { transfer.state = State::lost; });
+  }
+  watch(peer);
+  rendezvous_.lose(peer);
+}
+
+}  // namespace tutti::transport::tcp
