@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <cstring>
 
+#include "base/log.hpp"
+#include "base/names.hpp"
 #include "base/quiet_thread.hpp"
 #include "engine/reduction.hpp"
 
@@ -45,9 +47,35 @@ void Engine::leave() {
   courier_.stop();
   stop_progress_thread();
   stop_.store(true, std::memory_order_relaxed);  // relaxed: one that is asked for now ends at once
-  constexpr std::uint64_t patience = 10'000'000'000;
-  const std::lock_guard lock(transport_lock_);
-  if (transport_) transport_->drain(patience);
+  see_off();
+}
+
+/// What was sent arrives also where its receiver comes late, who may compute for hours: the transport finds the dead.
+/// Where a group has broken, or waits have a limit, it may be the receiver that hangs, and this process shall end.
+void Engine::see_off() {
+  constexpr std::uint64_t look = 100'000'000, worth_a_word = 5'000'000'000, patience = 10'000'000'000;
+  if (std::exchange(seen_off_, true)) return;
+  bool told = false;
+  std::vector<Rank> awaited, before;
+  for (const std::uint64_t begun = waiting_.now();; before = awaited) {
+    std::unique_lock lock(transport_lock_);
+    if (!transport_) return;
+    awaited = transport_->drain(before.empty() ? 0 : look);
+    std::erase_if(before, [&](Rank peer) { return transport_->fate(peer) != transport::Fate::silent; });
+    lock.unlock();
+    const std::string me = "rank " + std::to_string(setup_.world_rank) + ": ";
+    // Relaxed: a break by another thread that is missed now is seen at the next look.
+    const bool broke = broke_.load(std::memory_order_relaxed);
+    if (!broke && !before.empty())
+      base::log(me + base::list_ranks(before) + " cannot be reached: what was sent there is lost");
+    if (awaited.empty()) return;
+    const std::uint64_t waited = waiting_.now() - begun;
+    if ((broke || setup_.timeout != 0) && waited >= std::max(patience, setup_.timeout))
+      return base::log(me + base::list_ranks(awaited) + " did not take what was sent there in time: it is lost");
+    if (waited >= worth_a_word && !std::exchange(told, true))
+      base::log(me + "the program has ended, and waits until " + base::list_ranks(awaited) +
+                " takes what was sent there, at its next call of Tutti");
+  }
 }
 
 void Engine::end(const Error& error) {

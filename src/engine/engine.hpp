@@ -39,6 +39,7 @@ struct Setup {
   std::vector<Rank> places{};
   Caches caches = Caches::measured;
   trace::Recorder* recorder = nullptr;  ///< Notes what this rank does; null: nobody does.
+  std::uint64_t timeout = 0;            ///< Nanoseconds that blocking calls may take; 0: any number.
 
   int ranks_sharing_cores() const { return ranks_on_host > 0 ? ranks_on_host : segment->size(); }
   int ranks_per_core() const { return (ranks_sharing_cores() + cores - 1) / cores; }
@@ -125,6 +126,8 @@ class Engine {
 
   /// Ends the progress thread, and sees to it that what was sent arrives.
   void leave();
+  /// A group has broken: from now on leaving waits for nobody for long. Relaxed: its partner, see_off, looks again.
+  void note_broken() { broke_.store(true, std::memory_order_relaxed); }
   /// What this engine stands on goes away: breaks the groups that have operations in flight, leaves, and refuses every
   /// later call with this error.
   void end(const Error& error);
@@ -158,6 +161,7 @@ class Engine {
   };
 
   [[noreturn]] void refuse_process() const;
+  void see_off();
   template <class Done>
   bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();
@@ -187,7 +191,8 @@ class Engine {
   std::mutex thread_lock_;
   std::string no_thread_;  // why there can be none
   std::shared_ptr<const Error> end_;
-  std::atomic<bool> ended_{false};
+  std::atomic<bool> ended_{false}, broke_{false};
+  bool seen_off_ = false;
   std::uint32_t process_ = 0;
 };
 

@@ -36,7 +36,7 @@ std::string Group::name() const { return of(member_).who().name; }
 std::string Group::transport() const { return std::string(of(member_).runtime().engine().transport().name()); }
 
 std::optional<Duration> Group::time_limit() const {
-  const std::uint64_t limit = of(member_).runtime().place().timeout;
+  const std::uint64_t limit = of(member_).runtime().place().engine.timeout;
   return limit == 0 ? std::nullopt : std::optional(Duration(limit));
 }
 

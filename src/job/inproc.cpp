@@ -89,7 +89,7 @@ void run_inproc(int size, const InprocOptions& options, const std::function<void
     if (!options.hosts.empty()) place.engine.places = places(options.hosts, rank);
     place.hosts = options.hosts;
     place.table = table;
-    place.timeout = options.timeout;
+    place.engine.timeout = options.timeout;
     place.boards = options.board;
     place.single_copy = options.single_copy;
     runtimes.push_back(std::make_shared<Runtime>(std::move(place)));

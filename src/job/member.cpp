@@ -105,7 +105,7 @@ void Member::run(const Prepared& prepared) {
 }
 
 void Member::finish(Request request) {
-  const std::uint64_t limit = runtime_->place().timeout;
+  const std::uint64_t limit = runtime_->place().engine.timeout;
   limit == 0 ? request.wait() : request.wait(Duration(limit));
 }
 

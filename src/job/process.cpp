@@ -24,10 +24,10 @@ Place place_of(const Process& process) {
   place.engine.algorithm_name = &algorithm_name;
   place.engine.caches = process.caches;
   place.engine.recorder = process.recorder;
+  place.engine.timeout = process.timeout;
   place.table = table_of(process, 0);
   place.algorithms = process.algorithms;
   place.source = process.table;
-  place.timeout = process.timeout;
   place.launcher = process.launcher;
   place.name = process.name;
   // Of other hosts too, where they share the cores: who spins keeps them from those that he waits for.

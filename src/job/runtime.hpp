@@ -33,7 +33,6 @@ struct Place {
   std::vector<Rank> hosts{};                   ///< Of each rank of the world; empty: all share one.
   std::string launcher{};                      ///< Who started the job, for `tutti info`.
   bool single_copy = false;                    ///< All ranks may read and write each other's exposed memory; agreed.
-  std::uint64_t timeout = 0;                   ///< Nanoseconds that blocking calls may take; 0 = no limit.
   std::string name = std::string(world_name);  ///< Of the world, in messages.
   std::shared_ptr<void> home{};                ///< What has to live, and to end, with the runtime.
 };

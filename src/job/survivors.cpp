@@ -63,7 +63,7 @@ struct Member::Survey {
 Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note> notes, const void* site) {
   if (left_out_) raise(*left_out_);
   engine::Engine& engine = runtime_->engine();
-  const std::uint64_t limit = runtime_->place().timeout;
+  const std::uint64_t limit = runtime_->place().engine.timeout;
   const bool agrees = call == called_agree;
   const char* const name = agrees ? "agree" : "shrink";
   host::Wait told;

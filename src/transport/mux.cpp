@@ -66,9 +66,10 @@ class Mux final : public Transport {
     far_->forget(context);
   }
   bool has_left() const override { return near_->has_left() && far_->has_left(); }
-  void drain(std::uint64_t nanoseconds) override {
-    near_->drain(nanoseconds);
-    far_->drain(nanoseconds);
+  std::vector<Peer> drain(std::uint64_t nanoseconds) override {
+    std::vector<Peer> left = far_->drain(nanoseconds);
+    for (const Peer place : near_->drain(nanoseconds)) left.push_back(ranks_[static_cast<std::size_t>(place)]);
+    return left;
   }
 
  private:

@@ -9,6 +9,8 @@
 #include <optional>
 #include <span>
 #include <string>
+#include <string_view>
+#include <vector>
 
 #include "tutti/types.hpp"
 
@@ -126,8 +128,11 @@ class Transport {
   /// Everything that was sent is out of this process's hands: others get it although it does nothing more.
   virtual bool has_left() const { return true; }
   /// Before the process ends: waits until others will get what was sent, also without this process, or are lost; for so
-  /// many nanoseconds at most. The one operation that blocks.
-  virtual void drain(std::uint64_t nanoseconds) { static_cast<void>(nanoseconds); }
+  /// many nanoseconds at most. Those of whom neither is true then. The one operation that blocks.
+  virtual std::vector<Peer> drain(std::uint64_t nanoseconds) {
+    static_cast<void>(nanoseconds);
+    return {};
+  }
 };
 
 }  // namespace tutti::transport

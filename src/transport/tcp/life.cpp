@@ -22,18 +22,30 @@ void Network::close_copies() {
   events_.close_copy();
 }
 
-/// What the system has not been told to have arrived would be lost where unread words of the peer are left: a socket
-/// that is closed with those is reset.
-void Network::drain(std::uint64_t nanoseconds) {
-  const std::uint64_t until = base::now() + nanoseconds;
-  const auto arrived = [](const Line& one) {
+/// The peers whose systems have not got all that was sent. What the system has not been told to have arrived would be
+/// lost where unread words of the peer are left: a socket that is closed with those is reset.
+std::vector<Peer> Network::awaiting() const {
+  std::vector<Peer> found;
+  for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {
+    const Line& one = line(peer);
     int left = 0;
-    return !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
-  };
-  while (base::now() < until && !(has_left() && std::ranges::all_of(lines_, arrived))) {
-    pollfd something{events_.descriptor(), POLLIN, 0};
-    if (!progress()) poll(&something, 1, 1);
+    const bool arrived = !one.link.is_open() || ioctl(one.link.socket(), SIOCOUTQ, &left) != 0 || left == 0;
+    if (one.loaded || !arrived) found.push_back(peer);
   }
+  return found;
+}
+
+std::vector<Peer> Network::drain(std::uint64_t nanoseconds) {
+  constexpr int longest_nap = 16;  // milliseconds; no event tells that bytes have arrived
+  const std::uint64_t until = base::now() + nanoseconds;
+  std::vector<Peer> left = awaiting();
+  for (int nap = 1; !left.empty() && base::now() < until; left = awaiting()) {
+    pollfd something{events_.descriptor(), POLLIN, 0};
+    if (progress()) continue;
+    poll(&something, 1, nap);
+    nap = std::min(2 * nap, longest_nap);
+  }
+  return left;
 }
 
 Fate Network::fate(Peer peer) const {

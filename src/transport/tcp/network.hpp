@@ -44,7 +44,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Fate fate(Peer peer) const override;
   std::uint64_t rate(Peer peer) const override;
   bool has_left() const override { return loaded_ == 0; }
-  void drain(std::uint64_t nanoseconds) override;
+  std::vector<Peer> drain(std::uint64_t nanoseconds) override;
   std::vector<Suspect> suspects() const override;
 
   void send(Transfer& transfer) override;
@@ -97,6 +97,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   void bury();
   void lose(Peer peer);
   void close_copies();
+  std::vector<Peer> awaiting() const;
 
   Peer me_;
   Options options_;
