@@ -5,7 +5,7 @@ namespace tutti::transport {
 
 bool Header::good(std::size_t eager) const {
   if (start != magic || zero != 0 || lane >= lanes) return false;
-  return word == Word::bytes ? size <= eager : word > Word::bytes && word <= Word::parted;
+  return word == Word::bytes ? size <= eager : word > Word::bytes && word <= Word::cut_off;
 }
 
 Header header_of(Word word, const Tag& tag) {

@@ -21,6 +21,7 @@ enum class Word : std::uint8_t {
   beat,       ///< Nothing: its sender has had nothing else to say.
   invite,     ///< To the sender of a large message, before it is sent: `size` bytes are expected at `place`.
   parted,     ///< The last: its sender has heard nothing for too long, and takes the other for lost.
+  cut_off,    ///< The rest of the large message for `place` does not come: its sender has taken it back.
 };
 
 inline constexpr std::uint32_t magic = 0x54545554;  // "TUTT"

@@ -70,6 +70,8 @@ bool Rendezvous::hear(Peer from, const Header& header, const std::byte* bytes) {
     case Word::withdrawn:
       withdraw(from, header);
       return true;
+    case Word::cut_off:
+      return cut_off(from, header.place);
     default:
       return false;
   }
@@ -214,6 +216,21 @@ void Rendezvous::withdraw(Peer from, const Header& header) {
   if (receive == nullptr) return;
   if (!pulls_.find(place)) receive->link = nullptr;
   if (Message* message = matching_.expect_again(*receive)) complete(*receive, *message);
+}
+
+/// The sender has taken back what was on its way: the receive waits for the next message, as if this one had never
+/// been. One that was invited and never announced is posted still.
+bool Rendezvous::cut_off(Peer from, std::uint64_t place) {
+  const Pull* const found = pulls_.find(place);
+  if (found == nullptr || found->peer != from || !found->asked) return false;
+  Transfer* const receive = found->transfer;
+  const bool posted = !found->announced();
+  close(place);
+  if (receive == nullptr) return true;
+  receive->link = nullptr;
+  if (posted) return true;
+  if (Message* message = matching_.expect_again(*receive)) complete(*receive, *message);
+  return true;
 }
 
 void Rendezvous::finish(std::uint64_t place, State state) {

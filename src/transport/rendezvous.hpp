@@ -6,8 +6,8 @@
 //     large, expected:  invite    >  the bytes; the receive was there first, and does not wait to be asked
 //
 // Invitations are for messages whose tag no other message has: whatever crosses one on its way is the very message,
-// announced, or does not fit. What is announced may be `withdrawn` by its sender and
-// `dropped` by its receiver. A transport that works this way has one of these, and is its channel.
+// announced, or does not fit. What is announced may be `withdrawn` by its sender, `cut_off` in the middle of its bytes,
+// and `dropped` by its receiver. A transport that works this way has one of these, and is its channel.
 #pragma once
 
 #include <cstddef>
@@ -97,6 +97,7 @@ class Rendezvous {
   void close(std::uint64_t place);
   void dropped(Peer from, std::uint64_t handle);
   void withdraw(Peer from, const Header& header);
+  bool cut_off(Peer from, std::uint64_t place);
 
   Channel& channel_;
   Matching matching_;

@@ -2,6 +2,8 @@
 // What the conformance suite does not see of tcp: what nonsense does, and what a receiver has to keep.
 #include "transport/tcp/tcp.hpp"
 
+#include <malloc.h>
+
 #include <algorithm>
 
 #include "base/random.hpp"
@@ -136,6 +138,61 @@ TEST(Tcp, AWordGoesBetweenThePiecesOfALargeMessage) {
   EXPECT_EQ(heard, word);
   ASSERT_TRUE(ranks.until([&] { return receive.state == State::done && send.state == State::done; }));
   EXPECT_EQ(in, out);
+}
+
+/// Bytes that the program has from the allocator; 0 where a sanitizer has taken its place.
+std::size_t on_the_heap() {
+  const struct mallinfo2 now = mallinfo2();
+  return now.uordblks + now.hblkhd;
+}
+
+TEST(Tcp, ALargeSendThatIsTakenBackIsCutOff) {
+  constexpr std::size_t large = 64 << 20;
+  for (const bool invited : {false, true}) {
+    Ranks ranks(3, 1);
+    std::vector<std::byte> out(large, std::byte{9}), in(large), next(large);
+    Transfer send = transfer(1, 1, out), receive = transfer(0, 1, in), other = transfer(2, 1, next);
+    send.only = receive.only = invited;
+    if (invited) {
+      ranks[1].recv(receive);
+      ASSERT_TRUE(ranks.until([&] { return ranks[0].connected(1); }));
+      for (int i = 0; i < 100; ++i) ranks.progress();
+    }
+    ranks[0].send(send);
+    if (!invited) ranks[1].recv(receive);
+    ASSERT_TRUE(ranks.until([&] { return in.front() == std::byte{9}; }));
+    const std::size_t before = on_the_heap();
+    ranks[0].cancel(send);
+    EXPECT_EQ(send.state, State::cancelled);
+    EXPECT_LT(on_the_heap(), before + (1 << 20));
+    std::ranges::fill(out, std::byte{4});
+    // Whoever waits behind it in the one flow is let in, and the receive is for the next message.
+    Transfer behind = transfer(1, 1, out);
+    ranks[2].send(behind);
+    ranks[1].recv(other);
+    EXPECT_TRUE(ranks.until([&] { return other.state != State::pending; }));
+    EXPECT_EQ(other.state, State::done);
+    EXPECT_EQ(receive.state, State::pending);
+    Transfer again = transfer(1, 1, out);
+    again.only = invited;
+    ranks[0].send(again);
+    EXPECT_TRUE(ranks.until([&] { return receive.state != State::pending && again.state != State::pending; }));
+    EXPECT_EQ(receive.state, State::done);
+    EXPECT_EQ(in, out);
+  }
+}
+
+TEST(Tcp, OnlyTheReceiverOfAPlaceIsCutOff) {
+  Ranks ranks(2);
+  Greeting greeting(Ranks::identity(1, 2), call(ranks[0]), Greeting::Callee{0});
+  ASSERT_TRUE(ranks.until([&] { return opens(greeting); }));
+  std::vector<std::byte> in(100'000);
+  Transfer receive = transfer(1, 2, in);
+  ranks[0].recv(receive);
+  Header header = header_of(Word::cut_off, receive.tag);
+  header.place = 1ull << 32;
+  write_all(greeting.socket(), Compressor().compress(header).used());
+  EXPECT_TRUE(ranks.until([&] { return receive.state == State::lost; }));
 }
 
 TEST(Tcp, AnswersGiveTheRoomBack) {

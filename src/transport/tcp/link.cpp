@@ -68,17 +68,20 @@ bool Link::put_large(std::uint64_t place, Transfer& owner) {
   return !is_open() || write();
 }
 
-bool Link::detach(const Transfer& transfer) {
-  bool found = false;
-  const auto copy = [&](auto& one) {
-    if (one.owner != &transfer) return;
+/// One piece is copied and no more: the rest may be as large as the program's memory.
+Link::Detached Link::detach(const Transfer& transfer) {
+  Detached found;
+  for (Packet& one : queue_) {
+    if (one.owner != &transfer) continue;
     one.copy.assign(one.bytes, one.bytes + one.size);
     one.bytes = one.copy.data();
     one.owner = nullptr;
-    found = true;
-  };
-  std::ranges::for_each(queue_, copy);
-  std::ranges::for_each(large_, copy);
+    found.rest = Detached::Rest::all;
+  }
+  const auto uncut = std::ranges::find(large_, &transfer, &Large::owner);
+  if (uncut == large_.end()) return found;
+  found = {Detached::Rest::cut, uncut->header.place};
+  large_.erase(uncut);
   return found;
 }
 
@@ -91,10 +94,6 @@ bool Link::cut() {
   packet.last = packet.size == one.size;
   packet.owner = one.owner;
   packet.bytes = one.bytes;
-  if (!one.copy.empty()) {
-    packet.copy.assign(one.bytes, one.bytes + packet.size);
-    packet.bytes = packet.copy.data();
-  }
   one.header.size = packet.size;
   packet.header = compressor_.compress(one.header);
   one.header.handle += packet.size;
@@ -234,6 +233,7 @@ bool Link::take_some(Peer from, Hearer& hearer, std::span<const std::byte>& byte
 /// What has no bytes behind is heard at once.
 bool Link::begin(Peer from, Hearer& hearer) {
   if (!header_.good(eager)) return false;
+  if (header_.word == Word::cut_off) more_ = false;
   if (header_.word == Word::data) return hearer.expects(from, header_);
   return header_.follows() > 0 || hearer.hear(from, header_, nullptr);
 }

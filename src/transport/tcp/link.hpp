@@ -45,8 +45,13 @@ class Link {
   bool put(const Header& header, std::span<const std::byte> bytes);
   /// Sends a large message to this place. It stays where it is: its state is done when it has left.
   bool put_large(std::uint64_t place, Transfer& owner);
-  /// Copies what has not left of a transfer's bytes; false when it is not here.
-  bool detach(const Transfer& transfer);
+  /// How a transfer ends that is taken back. all: its last piece is on its way, and what of it has not left is kept.
+  /// cut: what is in no piece yet does not go, which the receiver has to be told. none: it is not here.
+  struct Detached {
+    enum class Rest : std::uint8_t { none, all, cut } rest = Rest::none;
+    std::uint64_t place = 0;  ///< cut: at the receiver.
+  };
+  Detached detach(const Transfer& transfer);
   /// Everything has left.
   bool idle() const { return queue_.empty() && large_.empty(); }
   /// Sends what the connection takes. False: it has ended.
@@ -87,7 +92,6 @@ class Link {
   /// What of a large message has not been cut into pieces.
   struct Large {
     Header header;
-    std::vector<std::byte> copy;
     const std::byte* bytes = nullptr;
     std::size_t size = 0;
     Transfer* owner = nullptr;

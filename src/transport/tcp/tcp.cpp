@@ -221,9 +221,15 @@ bool Network::finished(const Header& header) {
 }
 
 void Network::cancel(Transfer& transfer) {
-  // Otherwise its receiver has asked for the bytes, and gets them.
-  if (!rendezvous_.cancel(transfer))
-    transfer.state = line(transfer.peer).link.detach(transfer) ? State::done : State::cancelled;
+  if (!rendezvous_.cancel(transfer)) {  // its receiver has asked for the bytes
+    const Link::Detached left = line(transfer.peer).link.detach(transfer);
+    transfer.state = left.rest == Link::Detached::Rest::all ? State::done : State::cancelled;
+    if (left.rest == Link::Detached::Rest::cut) {
+      Header header = header_of(Word::cut_off, transfer.tag);
+      header.place = left.place;
+      post(transfer.peer, header, {});
+    }
+  }
   bury();
 }
 

@@ -14,7 +14,7 @@ namespace tutti::transport::tcp {
 
 /// Bytes of a message that are sent without asking.
 inline constexpr std::size_t eager = 65536;
-inline constexpr std::uint32_t version = 6;
+inline constexpr std::uint32_t version = 7;
 
 /// What both ends must have in common, and who this one is.
 struct Identity {
