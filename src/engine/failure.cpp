@@ -257,16 +257,25 @@ void Channel::peer_lost(Rank peer, const char* how) { peer_lost(peer, how, {Caus
 
 void Channel::peer_lost(Rank peer, const char* how, const Notice& found) {
   const Rank place = place_of(peer);
+  std::string unreached;
+  if (place < 0) {
+    const std::lock_guard lock(engine_.transport_lock());
+    unreached = engine_.transport().unreached(who_.world[static_cast<std::size_t>(peer)]);
+  }
   std::string text =
       number(peer) + " of group " + who_.name + " (rank " + std::to_string(who_.world[static_cast<std::size_t>(peer)]) +
       " of the job, " +
-      (place >= 0 ? "process " + std::to_string(engine_.segment().process(place).pid) : "on another host") + ") " + how;
+      (place >= 0 ? "process " + std::to_string(engine_.segment().process(place).pid) : "on another host") + ") " +
+      (unreached.empty() ? how : "could not be reached at " + unreached);
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_)
     if (!operation->finished()) {
       text += " while " + describe(*operation) + " was under way";
       break;
     }
-  text += ". The group is broken; groups without that process go on. Look at that process's own output for the cause.";
+  text += ". The group is broken; groups without that process go on. Look at that process's own output for the cause";
+  text += unreached.empty() ? "."
+                            : "; if it lives, open these ports between the hosts, or choose another network with "
+                              "TUTTI_NETWORK.";
   break_with(std::make_shared<const Error>(Cause::peer_lost, std::move(text), peer), found);
 }
 
@@ -352,7 +361,7 @@ void Channel::adopt_agreement() {
 
 void Channel::adopt(const Notice& found) {
   const auto [cause, who, whom, sequence, call] = found;
-  if (cause == Cause::peer_lost) return peer_lost(whom, "is gone", found);
+  if (cause == Cause::peer_lost) return peer_lost(whom, ("is gone, or out of reach of " + number(who)).c_str(), found);
   std::string text = "group " + who_.name + " was broken ";
   if (cause == Cause::mismatch) {
     text += "by calls that do not match: " + number(who) + " called " + call + ", " + number(whom) + " called " +

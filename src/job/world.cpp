@@ -117,7 +117,8 @@ Far listen(launch::Member& place, const std::vector<Rank>& hosts, std::unique_pt
   options.identity = {.job = place.job(), .rank = place.rank(), .size = place.size(), .secret = place.secret().bytes};
   options.listen = transport::places_to_listen(place.one_network());
   options.find = [addresses](Rank peer) { return (*addresses)[static_cast<std::size_t>(peer)]; };
-  if (const std::uint64_t timeout = timeout_from_environment(); timeout != 0) options.patience = timeout;
+  // No less than usual: a call that waits has a limit of its own, and is told who is late, not that somebody is lost.
+  options.patience = std::max(options.patience, timeout_from_environment());
   window = std::make_unique<launch::Window>(place.segment(),
                                             places(hosts, place.rank())[static_cast<std::size_t>(place.rank())],
                                             place.secret(), options.listen);

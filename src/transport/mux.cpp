@@ -53,6 +53,10 @@ class Mux final : public Transport {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->fate(place) : far_->fate(peer);
   }
+  std::string unreached(Peer peer) const override {
+    const Rank place = place_of(peer);
+    return place >= 0 ? near_->unreached(place) : far_->unreached(peer);
+  }
   std::uint64_t rate(Peer peer) const override {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->rate(place) : far_->rate(peer);

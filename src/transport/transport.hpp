@@ -119,6 +119,9 @@ class Transport {
   virtual void call(Peer) {}
   /// Where transfers with this peer end as `lost`: how that came. Of peers whose end somebody else sees: well.
   virtual Fate fate(Peer) const { return Fate::well; }
+  /// Of a peer that was lost since no connection with it came about: its addresses, and what each answered. Of others:
+  /// nothing.
+  virtual std::string unreached(Peer) const { return {}; }
   /// Every transfer with this peer, now and later, ends as `lost`.
   virtual void peer_lost(Peer peer) = 0;
   /// Drops unexpected messages of a group that is gone or broken.

@@ -328,6 +328,13 @@ class Lab:
         """The command that runs where the ports of all hosts are."""
         return ["nsenter", "--target", str(self.first), *self.enter_user, "--net", *words]
 
+    def firewall(self, host, *rules):
+        """What arrives at a host meets these rules of nft ("tcp dport 7000 drop"), and none from before."""
+        lines = ["table inet wall {", "chain in {", "type filter hook input priority 0;", *rules, "}", "}"]
+        table = "\n".join(lines) + "\n" if rules else ""
+        done = self.call(host, ["nft", "-f", "-"], input=f"table inet wall\ndelete table inet wall\n{table}")
+        assert done.returncode == 0, done.stderr
+
     def plug(self, host, state):
         """Pulls a host's wire ("down"), or puts it back ("up"): then it takes up to a second until packets pass."""
         call(*self.at_switch("ip", "link", "set", f"h{host}", state))

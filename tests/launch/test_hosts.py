@@ -109,6 +109,17 @@ def test_each_host_is_told_once_what_is_not_used(lab):
     ], told
 
 
+def test_hosts_that_cannot_reach_each_other_are_told_where():
+    """A firewall that lets through the store alone."""
+    with Lab(hosts=2) as walled, Job(walled, [1, 2], program=str(BUILD / "bin/tutti")) as job:
+        for host in walled.hosts:
+            walled.firewall(host, f"tcp dport != {PORT} tcp flags & (syn | ack) == syn reject with tcp reset")
+        job.start_all("info")
+        said = " ".join(job.end(rank)[2] for rank in (0, 1))
+        assert re.search(r"could not be reached at tcp:10\.77\.0\.\d:\d+ \(Connection refused\)", said), said
+        assert "TUTTI_NETWORK" in said
+
+
 def test_names_take_ranks_apart(lab):
     with Job(lab, [1, 1, 1, 2]) as job:
         for rank, name in enumerate(["a", "b", "a", "a"]):

@@ -110,6 +110,75 @@ TEST(Tcp, APeerThatIsNotThereIsLost) {
   }
 }
 
+TEST(Tcp, SaysWhatTheAddressesOfALostPeerAnswered) {
+  const base::Descriptor full = listen_at(*Address::parse("tcp:127.0.0.1:0")),
+                         stranger = base::Descriptor(dup(full.get()));
+  Options options;
+  options.identity = Ranks::identity(0, 3);
+  options.listen = {"tcp:127.0.0.1:0"};
+  options.patience = 200'000'000;
+  options.find = [&](Peer peer) { return "tcp:127.0.0.1:1" + (peer == 1 ? "" : " " + Address::of(full.get()).text()); };
+  const auto alone = tcp::listen(options);
+  const auto lost = [&](Peer peer) {
+    alone->call(peer);
+    for (const std::uint64_t end = base::now() + patience; alone->fate(peer) == Fate::well && base::now() < end;) {
+      alone->progress();
+      // Answers as no rank does.
+      if (const base::Descriptor one = accept_from(stranger.get())) write_all(one.get(), std::vector<std::byte>(100));
+    }
+    return alone->unreached(peer);
+  };
+  EXPECT_EQ(lost(1), "tcp:127.0.0.1:1 (Connection refused)");
+  EXPECT_EQ(alone->fate(1), Fate::ended);
+  EXPECT_EQ(lost(2),
+            "tcp:127.0.0.1:1 (Connection refused), " + Address::of(full.get()).text() + " (another program answers)");
+  EXPECT_EQ(alone->fate(2), Fate::silent);
+}
+
+/// A listener where nobody gets in any more, for want of room: its process computes.
+class Crowded {
+ public:
+  Crowded() {
+    EXPECT_EQ(::listen(listener_.get(), 0), 0);
+    for (int i = 0; i < 4; ++i) callers_.push_back(begin_call(Address::of(listener_.get())));
+  }
+  std::string address() const { return Address::of(listener_.get()).text(); }
+  base::Descriptor next() const { return accept_from(listener_.get()); }
+
+ private:
+  base::Descriptor listener_ = listen_at(*Address::parse("tcp:127.0.0.1:0"));
+  std::vector<base::Descriptor> callers_;
+};
+
+TEST(Tcp, WhoHasTooManyCallersIsWaitedForWhereItsHostAnswers) {
+  for (const bool answers : {false, true}) {
+    const Crowded crowded;
+    std::array<std::unique_ptr<Tcp>, 3> ranks;
+    for (const Peer rank : {0, 2}) {
+      Options options;
+      options.identity = Ranks::identity(rank, 3);
+      options.listen = {"tcp:127.0.0.1:0"};
+      options.patience = 100'000'000;
+      options.find = [&](Peer peer) { return peer == 1 ? crowded.address() : ranks[2]->addresses(); };
+      ranks[static_cast<std::size_t>(rank)] = tcp::listen(options);
+    }
+    Tcp& caller = *ranks[0];
+    const auto until = [&](std::uint64_t nanoseconds, auto done) {
+      for (const std::uint64_t end = base::now() + nanoseconds; !done() && base::now() < end; caller.progress())
+        ranks[2]->progress();
+      return done();
+    };
+    if (answers) {
+      caller.call(2);
+      ASSERT_TRUE(until(patience, [&] { return caller.connected(2); }));
+    }
+    caller.call(1);
+    const bool lost = until(answers ? 700'000'000 : patience, [&] { return caller.fate(1) != Fate::well; });
+    EXPECT_EQ(lost, !answers);
+    EXPECT_EQ(caller.unreached(1), lost ? crowded.address() + " (no answer)" : "");
+  }
+}
+
 TEST(Tcp, WhoComputesWhenCalledIsWaitedFor) {
   Ranks ranks(2, 4, 100'000'000);
   std::array<std::byte, 4> out{std::byte{7}}, in{};

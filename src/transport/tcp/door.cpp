@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cerrno>
+#include <cstring>
 #include <utility>
 
 #include "base/clock.hpp"
@@ -20,7 +21,23 @@ constexpr std::uint64_t strangers_patience = 5'000'000'000;
 constexpr std::uint64_t patience_of_address = 100'000'000;
 /// And one whose system answers may be a stranger's.
 constexpr std::uint64_t patience_of_process = 1'000'000'000;
+/// A host that answers others may keep a caller out for so long: so many call at a process of it that computes.
+constexpr std::uint64_t patience_of_host = 600'000'000'000;
 constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
+
+std::string told(const Greeting& attempt) {
+  if (attempt.error() != 0) return std::strerror(attempt.error());
+  switch (attempt.state()) {
+    case Greeting::State::calling:
+      return "no answer";
+    case Greeting::State::challenge:
+      return "its system answers, the process does not";
+    case Greeting::State::refused:
+      return "another program answers";
+    default:
+      return "it hung up";
+  }
+}
 
 }  // namespace
 
@@ -42,7 +59,11 @@ void Door::call(Peer peer, const std::string& addresses) {
   std::vector<Address> all = parse_all(addresses);
   std::ranges::reverse(all);
   const std::uint64_t now = base::now();
-  calls_.push_back({.peer = peer, .left = std::move(all), .deadline = now + patience_.call, .dialled = now});
+  calls_.push_back({.peer = peer,
+                    .left = std::move(all),
+                    .deadline = now + patience_.call,
+                    .dialled = now,
+                    .last = now + std::max(patience_.call, patience_of_host)});
   dial(calls_.back(), now);
 }
 
@@ -53,6 +74,7 @@ void Door::dial(Call& call, std::uint64_t now) {
     const Address address = call.left.back();
     call.left.pop_back();
     base::Descriptor socket = begin_call(address);
+    if (!socket) call.note(address, std::strerror(errno));
     // EAGAIN: so many call at a Unix socket that it takes no more for now.
     if (!socket && (is_want(errno) || errno == EAGAIN)) {
       call.absent = false;
@@ -78,11 +100,11 @@ bool Door::progress() {
   events_.look();  // from here on others are news
   const std::uint64_t now = base::now();
   accept(now);
-  const std::vector<Call> ended = call_all(now);
+  std::vector<Call> ended = call_all(now);
   const bool answered = answer_all(now);
   // Only now: the peer's own call may have come through, or have ended at the same time.
-  for (const Call& call : ended)
-    if (owner_.wants(call.peer) && !has_called(call.peer)) owner_.fail(call.peer, call.absent && call.attempts.empty());
+  for (Call& call : ended)
+    if (owner_.wants(call.peer) && !has_called(call.peer)) owner_.fail(call.peer, call.failure());
   listen_or_not(now);
   return answered || !ended.empty();
 }
@@ -154,13 +176,42 @@ Greeting* Door::Call::in(std::initializer_list<Greeting::State> states) {
   return found == attempts.end() ? nullptr : &found->greeting;
 }
 
+void Door::Call::note(const Address& address, std::string what) {
+  const auto known = std::ranges::find_if(said, [&](const auto& one) { return one.first.text() == address.text(); });
+  if (known != said.end())
+    known->second = std::move(what);
+  else
+    said.emplace_back(address, std::move(what));
+}
+
+Door::Failure Door::Call::failure() {
+  for (const Attempt& one : attempts) note(one.address, told(one.greeting));
+  Failure failure{absent && attempts.empty(), {}};
+  for (const auto& [address, what] : said) base::add_word(failure.said, address.text() + " (" + what + ")");
+  return failure;
+}
+
+/// A system that lets nobody in for want of room is silent, like one that is not there. Where another process of that
+/// host answers it is there.
+bool Door::is_late(Call& call, std::uint64_t now) const {
+  if (now <= call.deadline) return false;
+  const auto is_there = [this](const Address& address) { return owner_.answers(address); };
+  const bool there =
+      std::ranges::any_of(call.again, is_there) || std::ranges::any_of(call.attempts, is_there, &Attempt::address);
+  if (!there || now > call.last) return true;
+  call.deadline = now + patience_.call;
+  return false;
+}
+
 /// True when it has ended: it is through when the chosen attempt is open.
 bool Door::advance(Call& call, std::uint64_t now) {
   const auto failed = std::erase_if(call.attempts, [&](Attempt& one) {
     const Greeting::State state = one.greeting.advance();
     if (state == Greeting::State::again) call.again.push_back(one.address);
     if (state < Greeting::State::refused) return false;
-    call.absent = call.absent && (state == Greeting::State::absent || state == Greeting::State::again);
+    call.note(one.address, told(one.greeting));
+    const bool answered = state == Greeting::State::again && one.greeting.error() != ETIMEDOUT;
+    call.absent = call.absent && (state == Greeting::State::absent || answered);
     return true;
   });
   if (Greeting* const found = call.in({Greeting::State::found}); found != nullptr && call.chosen() == nullptr)
@@ -169,7 +220,7 @@ bool Door::advance(Call& call, std::uint64_t now) {
   // Whose system has answered is there, and computes.
   const bool answers = call.in({Greeting::State::challenge, Greeting::State::found}) != nullptr;
   const bool due = now - call.dialled > (answers ? patience_of_process : patience_of_address);
-  const bool late = now > call.deadline;
+  const bool late = is_late(call, now);
   if (due && call.attempts.empty() && call.left.empty() && !late) call.left.swap(call.again);
   if (due || failed > 0 || call.attempts.empty()) dial(call, now);
   const bool nobody_left = call.attempts.empty() && call.again.empty();

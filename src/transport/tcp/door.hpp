@@ -13,6 +13,7 @@
 #include <initializer_list>
 #include <memory>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -24,12 +25,18 @@ namespace tutti::transport::tcp {
 
 class Door {
  public:
+  /// Of a peer that cannot be reached.
+  struct Failure {
+    bool absent;       ///< Nobody listens at any of its addresses, whose systems have answered.
+    std::string said;  ///< "tcp:10.0.0.2:4711 (no answer), tcp:10.1.0.2:4711 (Connection refused)"
+  };
   /// What becomes of a peer.
   struct Owner {
     std::function<bool(Peer)> wants;                    ///< No connection with it stands, and it is not lost.
     std::function<void(Peer, base::Descriptor)> enter;  ///< A connection with it.
-    /// It cannot be reached; or nobody listens at any of its addresses, whose systems have answered.
-    std::function<void(Peer, bool absent)> fail;
+    std::function<void(Peer, const Failure&)> fail;
+    /// Whether another process of the host with this address answers.
+    std::function<bool(const Address&)> answers;
   };
   /// How long others may take, in nanoseconds: a host to answer the first call, and the system of one that has answered
   /// to acknowledge what it is told.
@@ -60,20 +67,24 @@ class Door {
   };
   struct Call {
     Peer peer;
-    std::vector<Address> left;  ///< The last is tried next.
-    std::uint64_t deadline, dialled;
+    std::vector<Address> left;              ///< The last is tried next.
+    std::uint64_t deadline, dialled, last;  ///< deadline: moved on, until the last, where its host answers others.
     std::vector<Attempt> attempts{};
-    std::vector<Address> again{};  ///< When none is left.
-    bool absent = true;            ///< All that have failed say that nobody listens there.
+    std::vector<std::pair<Address, std::string>> said{};  ///< What came of each address that has failed, of late.
+    std::vector<Address> again{};                         ///< When none is left.
+    bool absent = true;                                   ///< All that have failed say that nobody listens there.
 
     /// The first attempt that is in one of these states.
     Greeting* in(std::initializer_list<Greeting::State> states);
     /// The attempt that has been answered, or stands.
     Greeting* chosen() { return in({Greeting::State::welcome, Greeting::State::open}); }
+    void note(const Address& address, std::string what);
+    Failure failure();
   };
 
   void dial(Call& call, std::uint64_t now);
   bool advance(Call& call, std::uint64_t now);
+  bool is_late(Call& call, std::uint64_t now) const;
   void enter(Greeting& greeting);
   void accept(std::uint64_t now);
   void listen_or_not(std::uint64_t now);

@@ -74,11 +74,12 @@ base::Descriptor Greeting::take() {
   return std::move(socket_);
 }
 
-/// By what the system's call has returned. Who has hung up is there; a system that has not answered for too long is not
-/// called again.
+/// By what the system's call has returned. Who has hung up is there; and a system that has not acknowledged may have so
+/// many callers, while its process computes, that it listens to no more.
 bool Greeting::ended(ssize_t result) {
-  const bool by_peer = result == 0 || errno == ECONNRESET || errno == EPIPE;
-  return end(by_peer && (state_ == State::challenge || state_ == State::found) ? State::again : State::gone);
+  error_ = result == 0 ? 0 : errno;
+  const bool may_be_there = result == 0 || error_ == ECONNRESET || error_ == EPIPE || error_ == ETIMEDOUT;
+  return end(may_be_there && (state_ == State::challenge || state_ == State::found) ? State::again : State::gone);
 }
 
 bool Greeting::end(State state) {
@@ -114,7 +115,8 @@ bool Greeting::step() {
 
 bool Greeting::take_line() {
   const Reach reach = reach_of(socket_.get());
-  if (reach == Reach::failed) return end(State::gone);
+  if (reach == Reach::failed || reach == Reach::absent) error_ = errno;
+  if (reach == Reach::failed) return end(error_ == ETIMEDOUT ? State::again : State::gone);
   if (reach == Reach::absent) return end(State::absent);
   if (reach == Reach::calling) return false;
   // A process may take its time to answer, but its host may be cut off before that: nobody else would notice.

@@ -30,7 +30,8 @@ class Greeting {
     welcome,    ///< Caller: waits for it.
     open,       ///< Both know each other; the socket may be taken.
     refused,    ///< The other one is a stranger, or belongs to another job.
-    again,      ///< Caller: he has hung up on whom he did not know; perhaps it took too long.
+    again,      ///< Caller: he has hung up on whom he did not know, perhaps it took too long; or his system, which may
+                ///< have too many callers, has not acknowledged a word for too long.
     gone,       ///< He has hung up, or cannot be reached.
     absent,     ///< Caller: nobody listens there.
   };
@@ -55,6 +56,8 @@ class Greeting {
   /// known: the connection stands.
   void let_in();
   State state() const { return state_; }
+  /// Ended: what the system said, as errno; 0: nothing.
+  int error() const { return error_; }
   int socket() const { return socket_.get(); }
   /// Whom this caller calls; who has proved to be the caller; -1 before that.
   Peer peer() const { return peer_; }
@@ -83,6 +86,7 @@ class Greeting {
   Identity identity_;
   base::Descriptor socket_;
   State state_;
+  int error_ = 0;
   Peer peer_;
   std::uint64_t patience_ = 0, deadline_ = 0;
   Hello hello_;

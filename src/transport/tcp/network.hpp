@@ -42,6 +42,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   void call(Peer peer) override;
   bool connected(Peer peer) const override { return peer == me_ || line(peer).link.is_open(); }
   Fate fate(Peer peer) const override;
+  std::string unreached(Peer peer) const override { return line(peer).unreached; }
   std::uint64_t rate(Peer peer) const override;
   bool has_left() const override { return loaded_ == 0; }
   std::vector<Peer> drain(std::uint64_t nanoseconds) override;
@@ -67,6 +68,8 @@ class Network final : public Tcp, private Hearer, private Channel {
     bool heard = false;     ///< since the last tick
     bool silent = false;    ///< It was lost, or has lost this one, for want of answers.
     Pulse pulse;
+    Address from;           ///< Of the other end, once it is connected.
+    std::string unreached;  ///< What its addresses answered, of a peer that could not be reached.
   };
   Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
   const Line& line(Peer peer) const { return lines_[static_cast<std::size_t>(peer)]; }

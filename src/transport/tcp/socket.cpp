@@ -103,6 +103,23 @@ Address Address::of(int socket) {
   return found;
 }
 
+Address Address::of_peer(int socket) {
+  Address found;
+  found.length_ = sizeof found.storage_;
+  getpeername(socket, reinterpret_cast<sockaddr*>(&found.storage_), &found.length_);
+  return found;
+}
+
+bool Address::same_host(const Address& other) const {
+  if (storage_.ss_family != other.storage_.ss_family) return false;
+  const auto same = [&](auto kind, auto member) {
+    return std::memcmp(&(reinterpret_cast<const decltype(kind)&>(storage_).*member),
+                       &(reinterpret_cast<const decltype(kind)&>(other.storage_).*member), sizeof(kind.*member)) == 0;
+  };
+  if (storage_.ss_family == AF_INET) return same(sockaddr_in{}, &sockaddr_in::sin_addr);
+  return storage_.ss_family == AF_INET6 && same(sockaddr_in6{}, &sockaddr_in6::sin6_addr);
+}
+
 std::string Address::text() const {
   char host[INET6_ADDRSTRLEN] = "";
   switch (storage_.ss_family) {
@@ -180,6 +197,7 @@ Reach reach_of(int socket) {
   int error = 0;
   socklen_t length = sizeof error;
   if (getsockopt(socket, SOL_SOCKET, SO_ERROR, &error, &length) != 0) return Reach::failed;
+  if (error != 0) errno = error;
   if (error != 0) return error == ECONNREFUSED ? Reach::absent : Reach::failed;
   sockaddr_storage peer{};
   length = sizeof peer;

@@ -22,7 +22,12 @@ class Address {
   /// What a socket is bound to.
   static Address of(int socket);
 
+  /// What a connection's other end is bound to.
+  static Address of_peer(int socket);
+
   std::string text() const;
+  /// Whether both are of one host, whatever the ports. Never of Unix sockets.
+  bool same_host(const Address& other) const;
   const sockaddr* system() const { return reinterpret_cast<const sockaddr*>(&storage_); }
   socklen_t length() const { return length_; }
 
@@ -48,7 +53,7 @@ base::Descriptor begin_call(const Address& address);
 bool is_want(int error);
 /// Nanoseconds for which nobody is let in then: a listener stays readable as long as somebody waits at it.
 inline constexpr std::uint64_t pause_in_want = 100'000'000;
-/// How far a call is. absent: it has failed, since nobody listens there.
+/// How far a call is; when it has failed errno says why. absent: nobody listens there.
 enum class Reach { calling, through, failed, absent };
 Reach reach_of(int socket);
 /// The next caller; empty when there is none.

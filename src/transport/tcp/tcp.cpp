@@ -38,9 +38,15 @@ Network::Network(Options options)
             {.wants = [this](Peer peer) { return !rendezvous_.is_lost(peer) && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
              .fail =
-                 [this](Peer peer, bool absent) {
-                   line(peer).silent = !absent;
+                 [this](Peer peer, const Door::Failure& failure) {
+                   line(peer).silent = !failure.absent;
+                   line(peer).unreached = failure.said;
                    broken_.push_back(peer);
+                 },
+             .answers =
+                 [this](const Address& address) {
+                   return std::ranges::any_of(
+                       lines_, [&](const Line& one) { return one.link.is_open() && one.from.same_host(address); });
                  }}),
       lines_(static_cast<std::size_t>(options_.identity.size)),
       rendezvous_(*this, lines_.size()),
@@ -70,6 +76,7 @@ void Network::enter(Peer peer, base::Descriptor socket) {
   events_.add(socket.get(), interest(one.loaded), static_cast<std::uint64_t>(peer));
   repeat_within(socket.get(), options_.lost_after);
   one.called = true;
+  one.from = Address::of_peer(socket.get());
   one.pulse.begin(options_.lost_after, base::now());
   one.link.open(std::move(socket));
   if (!one.link.write()) broken_.push_back(peer);
