@@ -178,6 +178,47 @@ TEST_P(Faults, a_sender_cancels_in_the_middle) {
   });
 }
 
+TEST_P(Faults, who_sends_what_nobody_awaits_is_held_up_in_the_end) {
+  run(2, [](Endpoint& self) {
+    if (self.transport().name() == "inproc") return;  // there everything is in one process
+    constexpr std::size_t size = 4000, most = 8 << 20;
+    for (int times = 0; times < 2; ++times) {  // what was received gives the room back
+      if (self.rank() == 0) {
+        std::uint32_t count = 0;
+        for (;; ++count) {
+          Guarded buffer(size);
+          buffer.fill(pattern(0, 1, count));
+          Transfer send = transfer(1, tag(1000 + count), buffer);
+          self.send(send);
+          for (int i = 0; i < 2000 && send.state == State::pending; ++i) {
+            self.glance();
+            self.yield();
+          }
+          if (send.state == State::pending) {
+            self.transport().cancel(send);
+            check(send.state == State::cancelled);
+            break;
+          }
+          check(count * size < most, "a receiver keeps without end");
+        }
+        check(count * size > 100'000);
+        tell(self, 1, static_cast<int>(count));
+        self.meet();
+      } else {
+        const auto count = static_cast<std::uint32_t>(hear(self, 0));
+        for (std::uint32_t i = count; i-- > 0;) {
+          Guarded buffer(size);
+          Transfer receive = transfer(0, tag(1000 + i), buffer);
+          self.recv(receive);
+          self.wait(receive);
+          buffer.expect(pattern(0, 1, i));
+        }
+        self.meet();
+      }
+    }
+  });
+}
+
 TEST_P(Faults, a_receiver_cancels_in_the_middle) {
   run(2, [](Endpoint& self) {
     for (int times = 0; times < 25; ++times) {

@@ -75,7 +75,7 @@ void Receiver::match(Transfer& receive, Message* message) {
   } else {
     std::copy(message->bytes.begin(), message->bytes.end(), receive.data);
     receive.state = State::done;
-    matching_.recycle(*message);
+    discard(*message);
   }
 }
 
@@ -146,6 +146,7 @@ bool Receiver::dispatch(Peer peer, Consumer& ring, const Record& record) {
 
 void Receiver::on_eager(Peer peer, Consumer& ring, const Record& record) {
   if (Transfer* receive = matching_.find(peer, record.tag())) {
+    ring.take(record.length);
     if (!accepts(*receive, record.size, record.signature)) return;
     ring.payload({receive->data, record.length});
     receive->state = State::done;
@@ -310,6 +311,8 @@ void Receiver::discard(Message& message) {
   if (message.announced) {
     change_offer(message.peer, message.slot, message.handle, Offer::taken);
     finish(message.peer, message.handle);
+  } else {
+    line(message.peer).ring->take(message.bytes.size());
   }
   matching_.recycle(message);
 }

@@ -5,6 +5,13 @@
 
 namespace tutti::transport::shm {
 
+namespace {
+
+/// Bytes of small messages without a receive that a process keeps for each peer, about.
+constexpr std::uint64_t most_kept = 1 << 20;
+
+}  // namespace
+
 void Producer::refresh() {
   adopt(pair_->read.load(std::memory_order_acquire));  // partner: Consumer::commit
 }
@@ -14,6 +21,13 @@ void Producer::adopt(std::uint64_t read) {
     corrupt_ = true;
   else
     read_ = read;
+}
+
+bool Producer::keeps_few(std::size_t payload) {
+  const std::uint64_t then = sent_ + extent(payload);
+  if (then - taken_ <= most_kept) return true;
+  taken_ = pair_->taken.load(std::memory_order_relaxed);  // partner: Consumer::take
+  return then - taken_ <= most_kept;
 }
 
 std::size_t Producer::room() {

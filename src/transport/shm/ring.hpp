@@ -29,6 +29,10 @@ class Producer {
   bool starve(std::size_t payload);
   /// The reader's index is impossible.
   bool corrupt() const { return corrupt_; }
+  /// Whether the reader keeps few small messages that have no receive yet, so that one more may go; `count` it then.
+  /// Not checked: a reader who lies about it fills its own memory, or gets announcements.
+  bool keeps_few(std::size_t payload);
+  void count(std::size_t payload) { sent_ += extent(payload); }
   std::atomic<std::uint64_t>& offer(std::uint32_t slot) { return pair_->offers[slot]; }
 
  private:
@@ -39,6 +43,7 @@ class Producer {
 
   Pair* pair_;
   std::uint64_t written_, published_ = written_, read_;
+  std::uint64_t sent_ = 0, taken_ = 0;  // of small messages: bytes in the ring, those that take no memory any more
   bool corrupt_ = false;
 };
 
@@ -56,6 +61,12 @@ class Consumer {
   /// Steps over the record.
   void skip(const Record& record) { read_ += extent(record.length); }
   bool moved() const { return committed_ != read_; }
+  /// A small message with this payload takes up no memory any more. Relaxed: the sender counts, and reads nothing by
+  /// it.
+  void take(std::size_t payload) {
+    taken_ += extent(payload);
+    pair_->taken.store(taken_, std::memory_order_relaxed);
+  }
   /// Gives the room of skipped records back. True when the writer waits for it.
   bool commit();
   std::atomic<std::uint64_t>& offer(std::uint32_t slot) { return pair_->offers[slot]; }
@@ -63,6 +74,7 @@ class Consumer {
  private:
   Pair* pair_;
   std::uint64_t read_, limit_ = read_, committed_ = read_;
+  std::uint64_t taken_ = 0;
 };
 
 }  // namespace tutti::transport::shm

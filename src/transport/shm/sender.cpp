@@ -59,17 +59,26 @@ void Sender::control(Peer peer, const Record& record) {
   wait_for_room(peer);
 }
 
-/// Puts one message into the ring: all of it when it is small, else its announcement.
+/// Small messages that nobody receives would fill the peer's memory: beyond some of them they are announced, as large
+/// ones are. Where all offers are taken they go all the same, as the one that the peer waits for may be behind them.
+bool Sender::goes_at_once(Line& line, const Transfer& transfer) const {
+  if (transfer.size > eager_) return false;
+  return line.ring->keeps_few(transfer.size) || transfer.size == 0 || transfer.peer == self_ || transfer.is_notice() ||
+         line.slots.empty();
+}
+
+/// Puts one message into the ring: all of it, or its announcement.
 Sender::Put Sender::put(Line& line, Transfer& transfer) {
   Record record;
   record.set_tag(transfer.tag);
   record.signature = transfer.signature;
   record.size = transfer.size;
-  if (transfer.size <= eager_) {
+  if (goes_at_once(line, transfer)) {
     if (!line.ring->fits(transfer.size)) return Put::no_room;
     record.kind = Kind::eager;
     record.length = static_cast<std::uint32_t>(transfer.size);
     line.ring->put(record, {transfer.data, transfer.size});
+    line.ring->count(transfer.size);
     transfer.state = State::done;
     return Put::done;
   }

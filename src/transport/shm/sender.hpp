@@ -64,6 +64,7 @@ class Sender {
 
   Line& line(Peer peer);
   void wait_for_room(Peer peer);
+  bool goes_at_once(Line& line, const Transfer& transfer) const;
   Put put(Line& line, Transfer& transfer);
   bool flush(Peer peer);
   std::size_t put_waiting(Line& line);

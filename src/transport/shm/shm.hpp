@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Point-to-point between the processes of a host, through the segment's pair area.
+// Point-to-point between the processes of a host, through the segment's pair area. Small messages go without asking; of
+// those that have no receive yet a process keeps about 1 MiB for each peer, and later ones are announced as large ones.
 #pragma once
 
 #include <cstddef>

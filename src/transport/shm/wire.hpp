@@ -49,11 +49,12 @@ constexpr std::uint64_t offer_word(std::uint64_t handle, Offer offer) {
   return handle << 2 | static_cast<std::uint64_t>(offer);
 }
 
-/// A pair block: written by the sender, except `read` and, by compare-exchange, `offers`.
+/// A pair block: written by the sender, except `read`, `taken` and, by compare-exchange, `offers`.
 struct Pair {
   alignas(host::line) std::atomic<std::uint64_t> written;  ///< Bytes ever written.
   std::atomic<std::uint32_t> starved;                      ///< The sender waits for room. The receiver clears it.
   alignas(host::line) std::atomic<std::uint64_t> read;     ///< Bytes ever read.
+  std::atomic<std::uint64_t> taken;                        ///< Of small messages that found their receives, or none.
   /// In the block of a process with itself: what others read by process_vm_readv to see whether they may.
   alignas(host::line) std::atomic<std::uint64_t> probe_address;
   std::atomic<std::uint64_t> probe_value;
