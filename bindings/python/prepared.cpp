@@ -182,13 +182,7 @@ void Prepared::expect(const Memory& memory, const char* which, Count needed) con
 
 void Prepared::expect_room(const Memory& memory, const char* which, const std::vector<Count>& counts,
                            const std::vector<Count>& offsets) const {
-  for (std::size_t r = 0; r < counts.size(); ++r) {
-    if (counts[r] >= 0 && offsets[r] >= 0 && offsets[r] <= memory.count() && counts[r] <= memory.count() - offsets[r])
-      continue;
-    refuse(std::string("the block of ") + (call_.kind >= Kind::neighbor_allgather ? "neighbour " : "rank ") +
-           std::to_string(r) + ", " + std::to_string(counts[r]) + " elements at " + std::to_string(offsets[r]) +
-           ", does not lie in " + which + ", which has " + std::to_string(memory.count()) + " elements");
-  }
+  detail::expect_blocks(call_.kind, which, memory.count(), static_cast<Count>(counts.size()), counts, offsets);
 }
 
 std::vector<Count> Prepared::counts_of(std::optional<std::vector<Count>>& given, const char* which,

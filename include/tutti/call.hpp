@@ -63,7 +63,7 @@ enum class Exactness : std::uint8_t {
 
 /// A call. Counts and offsets are in elements of `element` bytes. All ranks agree on kind, type, count, root, reduction
 /// and algorithm; the counts of the v-forms are each rank's own (those of allgatherv and reduce_scatter are
-/// agreed). Those of the neighbor_ forms stand one for each neighbour, and not one for each rank.
+/// agreed), exactly one for each rank, or for each neighbour in the neighbor_ forms; more or fewer are refused.
 /// Which of `input` and `output` is used, and how long it is, stands beside each method of Group.
 struct Call {
   /// User-provided: a defaulted constructor lets the compiler clear the object by `rep stos`, slower at this size.

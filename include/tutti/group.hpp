@@ -477,9 +477,6 @@ class TUTTI_API Group {
   static void expect_length(Kind kind, const char* which, Count length, Count needed);
   /// The same when a rank is listed twice or is none of the group.
   void expect_members(std::span<const Rank> ranks) const;
-  /// The same when a block does not lie in its buffer.
-  void expect_blocks(Kind kind, const char* which, Count length, std::span<const Count> counts,
-                     std::span<const Count> offsets) const;
 
  private:
   std::shared_ptr<job::Member> member_;

@@ -34,6 +34,11 @@ Reduction reduction(const Function<F>& op) {
   return {Op::user, op.commutative, apply, const_cast<void*>(static_cast<const void*>(&op.f))};
 }
 
+/// Throws Error (usage) when a block does not lie in its buffer. `blocks`: how many there must be; where there are not
+/// so many counts or offsets, nothing is looked at, and the call is refused when it starts.
+TUTTI_API void expect_blocks(Kind kind, const char* which, Count length, Count blocks, std::span<const Count> counts,
+                             std::span<const Count> offsets);
+
 /// Of a call whose result is one block: in place the whole is the output, since the operands are taken from there.
 template <class In, class Out>
 void put_block(Call& made, const In& in, const Out& out) {
@@ -140,7 +145,7 @@ Call Group::reduce_scatter_call(const In& in, Out&& out, std::span<const Count> 
   Call made = two_buffers(Kind::reduce_scatter, in, out, options);
   made.reduction = detail::reduction<detail::Value<In>>(op);
   made.recv_counts = counts;
-  expect_blocks(made.kind, "in", length(in), counts, {});
+  detail::expect_blocks(made.kind, "in", length(in), size(), counts, {});
   const auto own = static_cast<std::size_t>(rank());
   if (own < counts.size()) expect_length(made.kind, "out", length(out), counts[own]);
   detail::put_block(made, in, out);
@@ -205,9 +210,9 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
     made.send_offsets = recv_offsets;
   }
   if (kind == Kind::alltoallv || (kind == Kind::scatterv && rank() == root))
-    expect_blocks(kind, "in", length(in), made.send_counts, made.send_offsets);
+    detail::expect_blocks(kind, "in", length(in), size(), made.send_counts, made.send_offsets);
   if (kind == Kind::alltoallv || kind == Kind::allgatherv || (kind == Kind::gatherv && rank() == root))
-    expect_blocks(kind, "out", length(out), recv_counts, recv_offsets);
+    detail::expect_blocks(kind, "out", length(out), size(), recv_counts, recv_offsets);
   if constexpr (LaidOut<In> || LaidOut<Out>) expect_no_crossing(made, in, out);
   return made;
 }

@@ -182,8 +182,9 @@ class TUTTI_API Graph : public Group {
     made.send_offsets = send_offsets;
     made.recv_counts = recv_counts;
     made.recv_offsets = recv_offsets;
-    if (kind == Kind::neighbor_alltoallv) expect_room(kind, "in", length(in), send_counts, send_offsets);
-    expect_room(kind, "out", length(out), recv_counts, recv_offsets);
+    if (kind == Kind::neighbor_alltoallv)
+      detail::expect_blocks(kind, "in", length(in), outdegree(), send_counts, send_offsets);
+    detail::expect_blocks(kind, "out", length(out), indegree(), recv_counts, recv_offsets);
     return made;
   }
   template <class In, class Out>
@@ -192,9 +193,6 @@ class TUTTI_API Graph : public Group {
     made.in_place = length(in) > 0 && length(out) > 0 && detail::in_place(in, out, 0);  // refused later
     return made;
   }
-  /// Throws Error (usage) when a block does not lie in its buffer.
-  static void expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
-                          std::span<const Count> offsets);
 };
 
 /// A Cartesian grid, the last dimension running fastest. Neighbours: for each dimension the one in negative direction,

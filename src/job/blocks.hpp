@@ -8,9 +8,12 @@
 
 namespace tutti::job {
 
+/// Whose a block is: "rank" or "neighbour".
+const char* partner(Kind kind);
+
 /// Throws Error (usage) when blocks that are written overlap, or when what this rank gives itself has another length
-/// than what it takes from itself. Arrays that are too short and numbers that are no counts are the planner's.
-void check_blocks(const Call& call, Rank rank, Rank size);
+/// than what it takes from itself. Of arrays as long as they have to be, with numbers that the planner has checked.
+void check_blocks(const Call& call, Rank rank);
 
 Count total(std::span<const Count> counts);
 

@@ -6,6 +6,7 @@
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "job/blocks.hpp"
 #include "job/runtime.hpp"
 
 namespace tutti {
@@ -123,19 +124,19 @@ void Group::expect_length(Kind kind, const char* which, Count length, Count need
                                 " elements and must have " + std::to_string(needed));
 }
 
-void Group::expect_blocks(Kind kind, const char* which, Count length, std::span<const Count> counts,
-                          std::span<const Count> offsets) const {
-  const auto ranks = std::min(counts.size(), static_cast<std::size_t>(size()));
-  if (!offsets.empty() && offsets.size() < ranks) return;  // refused later, with all other wrong numbers of numbers
+void detail::expect_blocks(Kind kind, const char* which, Count length, Count blocks, std::span<const Count> counts,
+                           std::span<const Count> offsets) {
+  const auto needed = static_cast<std::size_t>(blocks);
+  if (counts.size() != needed || (!offsets.empty() && offsets.size() != needed)) return;  // the planner refuses these
   Count next = 0;
-  for (std::size_t r = 0; r < ranks; ++r) {
-    const Count offset = offsets.empty() ? next : offsets[r];
-    if (counts[r] < 0 || offset < 0 || offset > length || counts[r] > length - offset)
-      throw Error(Cause::usage, std::string(name_of(kind)) + ": the block of rank " + std::to_string(r) + ", " +
-                                    std::to_string(counts[r]) + " elements at " + std::to_string(offset) +
-                                    ", does not lie in `" + which + "`, which has " + std::to_string(length) +
-                                    " elements");
-    next = offset + counts[r];
+  for (std::size_t i = 0; i < needed; ++i) {
+    const Count offset = offsets.empty() ? next : offsets[i];
+    if (counts[i] < 0 || offset < 0 || offset > length || counts[i] > length - offset)
+      throw Error(Cause::usage, std::string(name_of(kind)) + ": the block of " + job::partner(kind) + " " +
+                                    std::to_string(i) + ", " + std::to_string(counts[i]) + " elements at " +
+                                    std::to_string(offset) + ", does not lie in `" + which + "`, which has " +
+                                    std::to_string(length) + " elements");
+    next = offset + counts[i];
   }
 }
 

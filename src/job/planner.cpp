@@ -177,7 +177,7 @@ void Planner::check(const Call& call) const {
                      : "it cannot work in place; pass separate buffers");
   if (collective.varying) {
     check_varying(call);
-    check_blocks(call, rank_, size_);
+    check_blocks(call, rank_);
   }
   if (collectives::has_neighbors(call.kind)) check_neighbors(call);
 }
@@ -238,12 +238,13 @@ void Planner::check_varying(const Call& call) const {
                         std::size_t needed) {
     if (needed == 0) return;
     const std::string name(which);
-    if (counts.size() < needed)
-      refuse(call,
-             name + " counts: " + std::to_string(counts.size()) + " given, " + std::to_string(needed) + " needed");
-    if (!offsets.empty() && offsets.size() < needed)
+    const std::string each = needed == 1 ? "one" : std::string("one for each ") + partner(call.kind);
+    if (counts.size() != needed)
+      refuse(call, name + " counts: " + std::to_string(counts.size()) + " given, " + std::to_string(needed) +
+                       " needed; pass " + each);
+    if (!offsets.empty() && offsets.size() != needed)
       refuse(call, name + " offsets: " + std::to_string(offsets.size()) + " given, " + std::to_string(needed) +
-                       " needed; pass none for blocks side by side");
+                       " needed; pass " + each + ", or none for blocks side by side");
     const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / size_ / 2;
     for (std::size_t i = 0; i < needed; ++i)
       if (counts[i] < 0 || counts[i] > most || (!offsets.empty() && (offsets[i] < 0 || offsets[i] > most)))
@@ -278,8 +279,7 @@ void Planner::check_layouts(const Call& call, const Reach& reach) const {
     std::size_t rank = 0;
     for (Count left = element; rank < call.recv_counts.size() && left >= call.recv_counts[rank]; ++rank)
       left -= call.recv_counts[rank];
-    return "a part of what comes from " + std::string(collectives::has_neighbors(call.kind) ? "neighbour " : "rank ") +
-           std::to_string(rank);
+    return "a part of what comes from " + std::string(partner(call.kind)) + " " + std::to_string(rank);
   };
   refuse(call, "parts of out overlap: " + name(clash.first) + " lies where " + name(clash.second) +
                    " lies; what is received needs a place of its own");
@@ -293,8 +293,7 @@ Shape Planner::shape(const Call& call) const {
   shape.count = call.count;
   shape.in_place = call.in_place;
   shape.commutative = call.reduction.op != Op::user || call.reduction.commutative;
-  if (collectives::agrees_on_counts(call.kind))
-    shape.recv_counts = call.recv_counts.first(static_cast<std::size_t>(size_));
+  if (collectives::agrees_on_counts(call.kind)) shape.recv_counts = call.recv_counts;
   if (topology_ != nullptr) {
     shape.sources = topology_->neighbors.sources;
     shape.destinations = topology_->neighbors.destinations;
@@ -319,8 +318,7 @@ tune::Choice Planner::choose(const Call& call) const {
     return choice;
   }
   Count count = collectives::get(call.kind).varying ? 0 : call.count;
-  if (collectives::agrees_on_counts(call.kind))
-    count = total(call.recv_counts.first(static_cast<std::size_t>(size_))) / size_;
+  if (collectives::agrees_on_counts(call.kind)) count = total(call.recv_counts) / size_;
   return agreed_.table->choose(shape(call), call.kind, count * static_cast<Count>(call.element), agreed_.single_copy);
 }
 
@@ -338,8 +336,7 @@ std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried
   std::uint64_t agreed = base::combine(static_cast<std::uint64_t>(choice.parameters.segment),
                                        static_cast<std::uint64_t>(choice.parameters.radix));
   if (collectives::agrees_on_counts(call.kind))
-    for (const Count count : call.recv_counts.first(static_cast<std::size_t>(size_)))
-      agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
+    for (const Count count : call.recv_counts) agreed = base::combine(agreed, static_cast<std::uint64_t>(count));
   says.agreed_hash = static_cast<std::uint32_t>(agreed);
 
   Shape with = shape(carried);

@@ -58,7 +58,7 @@ ExactCall Planner::exact_call(const Call& call) const {
       made.gives = call.count * size_;
       break;
     case Kind::reduce_scatter:
-      made.gives = total(call.recv_counts.first(static_cast<std::size_t>(size_)));
+      made.gives = total(call.recv_counts);
       made.takes = call.recv_counts[static_cast<std::size_t>(rank_)];
       break;
     case Kind::scan:

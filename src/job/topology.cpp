@@ -7,7 +7,6 @@
 #include <string>
 
 #include "base/hash.hpp"
-#include "base/names.hpp"
 #include "job/runtime.hpp"
 #include "job/topology.hpp"
 
@@ -112,20 +111,6 @@ Count Graph::indegree() const { return static_cast<Count>(topology_of(*this).nei
 Count Graph::outdegree() const { return static_cast<Count>(topology_of(*this).neighbors.destinations.size()); }
 
 Graph Graph::dup(const void* site) const { return Graph(Group::dup(site)); }
-
-void Graph::expect_room(Kind kind, const char* which, Count length, std::span<const Count> counts,
-                        std::span<const Count> offsets) {
-  if (!offsets.empty() && offsets.size() < counts.size()) return;  // refused later, with all other wrong numbers
-  Count next = 0;
-  for (std::size_t slot = 0; slot < counts.size(); ++slot) {
-    const Count offset = offsets.empty() ? next : offsets[slot];
-    if (counts[slot] < 0 || offset < 0 || offset > length || counts[slot] > length - offset)
-      refuse(std::string(name_of(kind)) + ": the block of neighbour " + std::to_string(slot) + ", " +
-             std::to_string(counts[slot]) + " elements at " + std::to_string(offset) + ", does not lie in `" + which +
-             "`, which has " + std::to_string(length) + " elements");
-    next = offset + counts[slot];
-  }
-}
 
 Grid::Grid(Group group) : Graph(std::move(group)) {
   if (!topology_of(*this).grid) refuse("group " + name() + " is a graph and no grid; make one by cartesian");

@@ -58,6 +58,24 @@ TEST_F(Blocks, BeyondTheEndOfTheBuffer) {
   });
 }
 
+/// A vector that is kept for larger groups: its other entries would say nothing, and say different things to ranks that
+/// plan by all of them.
+TEST_F(Blocks, MoreOrFewerThanRanks) {
+  run([](const Group& world) {
+    std::vector<int> in(1), out(3);
+    const Counts ones{1, 1, 1}, more{1, 1, 1, world.rank() == 0 ? 0 : 1000000}, fewer{1, 1};
+    const auto gather = [&](const Counts& counts, const Counts& offsets = {}) {
+      world.allgatherv(in, out, counts, offsets);
+    };
+    expect_refused("receive counts: 4 given, 3 needed; pass one for each rank", [&] { gather(more); });
+    expect_refused("receive counts: 2 given, 3 needed", [&] { gather(fewer); });
+    expect_refused("receive offsets: 4 given, 3 needed", [&] { gather(ones, {0, 1, 2, 3}); });
+    expect_refused("receive offsets: 2 given, 3 needed", [&] { gather(ones, {0, 1}); });
+    expect_refused("send counts: 4 given", [&] { world.alltoallv(std::vector<int>(3), more, {}, out, ones, {}); });
+    world.gatherv(in, out, world.rank() == 0 ? ones : more);  // they matter at the root alone
+  });
+}
+
 TEST_F(Blocks, Overlapping) {
   run([](const Group& world) {
     const std::vector<int> in(6, world.rank());

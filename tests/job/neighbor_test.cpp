@@ -222,7 +222,16 @@ TEST(Graphs, RefuseWrongCalls) {
     EXPECT_NE(refusal([&] { graph.neighbor_allgatherv(small, buffer, uneven); }).find("make the counts equal"),
               std::string::npos);
     EXPECT_NE(refusal([&] { graph.neighbor_allgatherv(small, buffer, one); }).find("2 needed"), std::string::npos);
-    const std::vector<Count> at{0, 0}, ones{1, 1};
+    const std::vector<Count> three{1, 1, 1}, apart{0, 1000000}, ones{1, 1};
+    EXPECT_NE(refusal([&] {
+                graph.neighbor_allgatherv(small, buffer, three, apart);
+              }).find("3 given, 2 needed; pass one for each neighbour"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] {
+                graph.neighbor_alltoallv(std::vector<int>(2), three, apart, buffer, ones, {});
+              }).find("2 needed"),
+              std::string::npos);
+    const std::vector<Count> at{0, 0};
     EXPECT_NE(refusal([&] { graph.neighbor_allgatherv(small, buffer, ones, at); }).find("overlap"), std::string::npos);
     graph.barrier();
   });

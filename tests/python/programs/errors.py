@@ -75,14 +75,14 @@ def check_refused():
     refuses("no such thing", GROUP.allreduce, ones, algorithm="no such thing")
     refuses("counts", GROUP.allgatherv, ones)
     refuses("counts", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4] * (SIZE + 1))
-    refuses("does not lie in recv", GROUP.allgatherv, ones, np.ones(4 * SIZE - 1), [4] * SIZE)
+    refuses("does not lie in `recv`", GROUP.allgatherv, ones, np.ones(4 * SIZE - 1), [4] * SIZE)
     refuses("whole number", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4.5] * SIZE)
     refuses("a count or an offset must be from 0", GROUP.allgatherv, ones, None, [-4] * SIZE)
     refuses("a count or an offset must be from 0", GROUP.allgatherv, ones, None, [1 << 70] * SIZE)
     refuses(
         "a count or an offset must be from 0", GROUP.alltoallv, ones, [1] * SIZE, ones, [1] * SIZE, None, [-1] * SIZE
     )
-    refuses("does not lie in send", GROUP.scatterv, ones, np.ones(1), [5] * SIZE, None, RANK)
+    refuses("does not lie in `send`", GROUP.scatterv, ones, np.ones(1), [5] * SIZE, None, RANK)
     refuses("gives itself 4 elements and takes 3", GROUP.gatherv, ones, None, [3] * SIZE, None, RANK)
     if SIZE > 1:
         refuses("overlap", GROUP.allgatherv, ones, np.ones(4 * SIZE), [4] * SIZE, [0] * SIZE)
