@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Every collective of tutti.h as a Call: one maker, two doors.
+#include <algorithm>
 #include <limits>
 #include <utility>
 
@@ -11,34 +12,36 @@ using namespace tutti::c;
 
 namespace {
 
-/// An argument: where its elements lie.
+/// An argument: where its elements lie, and how many they are, side by side. Nobody has checked this number yet.
 struct Elements {
   const void* memory;
   const Layout* layout;
+  std::uint64_t count;
 };
 
-/// starts_at where there are layouts: the same memory may hold what is sent and what is received side by side. Throws
-/// Error (usage) where the two begin alike and go on differently. Not inline, for calls without layouts are short.
-[[gnu::noinline]] bool meets(Elements block, Elements buffer, std::uint64_t first, std::size_t element) {
-  if (block.memory == nullptr || buffer.memory == nullptr) return false;
-  // Nobody has checked this number yet.
-  if (first > static_cast<std::uint64_t>(std::numeric_limits<Count>::max()) / 2 / element) return false;
-  const auto elements = [element](Elements of) { return of.layout->size() / static_cast<Count>(element); };
-  const auto index = static_cast<Count>(first);
-  const Count behind = buffer.layout == nullptr ? elements(block) : elements(buffer) - index;
-  const Count inner = block.layout == nullptr ? behind : elements(block);
-  const detail::Meeting found = detail::meeting({block.memory, block.layout, inner},
-                                                {buffer.memory, buffer.layout, index + behind}, index, element);
-  if (found == detail::Meeting::crossing) detail::refuse_crossing();
-  return found == detail::Meeting::same;
+/// meeting_of where there are layouts. Not inline, for calls without layouts are short.
+[[gnu::noinline]] detail::Meeting laid_out(Elements block, Elements buffer, std::uint64_t first, std::size_t element) {
+  constexpr auto most = static_cast<std::uint64_t>(std::numeric_limits<Count>::max()) / 2;
+  const auto lying = [element](Elements of) -> detail::Lying {
+    const auto count = of.layout == nullptr ? of.count : static_cast<std::uint64_t>(of.layout->size()) / element;
+    return {of.memory, of.layout, static_cast<Count>(std::min(count, most / element))};
+  };
+  if (block.memory == nullptr || buffer.memory == nullptr || first > most / element) return detail::Meeting::apart;
+  return detail::meeting(lying(block), lying(buffer), static_cast<Count>(first), element);
 }
 
-/// Whether `block` is `buffer` from its element `first` on: the contribution is in place. Numbers that nobody has
-/// checked yet must not overflow, so addresses are compared as integers.
-inline bool starts_at(Elements block, Elements buffer, std::uint64_t first, std::size_t element) {
-  if (block.layout != nullptr || buffer.layout != nullptr) return meets(block, buffer, first, element);
-  return buffer.memory != nullptr && reinterpret_cast<std::uintptr_t>(block.memory) ==
-                                         reinterpret_cast<std::uintptr_t>(buffer.memory) + first * element;
+/// Whether `block` is `buffer` from its element `first` on: the contribution is in place. Throws Error (usage) where
+/// they overlap otherwise.
+inline bool starts_at(const Call& call, Elements block, Elements buffer, std::uint64_t first) {
+  const std::size_t element = call.element;
+  detail::Meeting found = detail::Meeting::apart;
+  if (block.layout != nullptr || buffer.layout != nullptr)
+    found = laid_out(block, buffer, first, element);
+  else if (buffer.memory != nullptr)
+    found = detail::meeting_side_by_side(block.memory, block.count * element, buffer.memory, buffer.count * element,
+                                         first * element);
+  if (found == detail::Meeting::crossing) detail::refuse_crossing(call.kind);
+  return found == detail::Meeting::same;
 }
 
 std::uint64_t blocks_before(Rank rank, Count count) {
@@ -49,11 +52,12 @@ std::uint64_t blocks_before(Rank rank, Count count) {
   refuse(std::string(name_of(call.kind)) + ": TUTTI_IN_PLACE is for the root alone; pass a buffer on the other ranks");
 }
 
-/// Sets input and output. `own`: where this rank's contribution lies in `out` when it is in place.
-void put_buffers(Call& call, const void* in, void* out, std::uint64_t own) {
+/// Sets input and output, of so many elements. `own`: where this rank's contribution lies in `out` when it is in place.
+void put_buffers(Call& call, const void* in, std::uint64_t in_count, void* out, std::uint64_t out_count,
+                 std::uint64_t own) {
   call.output = out;
-  call.in_place =
-      in == TUTTI_IN_PLACE || starts_at({in, call.input_layout}, {out, call.output_layout}, own, call.element);
+  call.in_place = in == TUTTI_IN_PLACE ||
+                  starts_at(call, {in, call.input_layout, in_count}, {out, call.output_layout, out_count}, own);
   if (!call.in_place) call.input = in;
 }
 
@@ -74,7 +78,9 @@ Call reduce_call(tutti_group group, Kind kind, const void* in, void* out, Count 
   call.count = count;
   call.root = root;
   if (kind != Kind::reduce || group->rank == root) {
-    put_buffers(call, in, out, 0);
+    const auto length = static_cast<std::uint64_t>(count);
+    const bool scatters = kind == Kind::reduce_scatter_block;
+    put_buffers(call, in, scatters ? blocks_before(group->size, count) : length, out, length, 0);
   } else {
     if (in == TUTTI_IN_PLACE) refuse_in_place(call);
     call.input = in;
@@ -87,7 +93,8 @@ Call gather_call(tutti_group group, Kind kind, const void* in, void* out, Count 
   call.count = count;
   call.root = root;
   if (kind == Kind::allgather || group->rank == root) {
-    put_buffers(call, in, out, blocks_before(group->rank, count));
+    put_buffers(call, in, static_cast<std::uint64_t>(count), out, blocks_before(group->size, count),
+                blocks_before(group->rank, count));
   } else {
     if (in == TUTTI_IN_PLACE) refuse_in_place(call);
     call.input = in;
@@ -96,7 +103,8 @@ Call gather_call(tutti_group group, Kind kind, const void* in, void* out, Count 
 }
 
 /// scatter and scatterv: `own` is where the root's block lies in `in`.
-void put_scattered(Call& call, bool root, const void* in, void* out, std::uint64_t own) {
+void put_scattered(Call& call, bool root, const void* in, std::uint64_t in_count, void* out, Count out_count,
+                   std::uint64_t own) {
   if (!root) {
     if (out == TUTTI_IN_PLACE) refuse_in_place(call);
     call.output = out;
@@ -104,7 +112,8 @@ void put_scattered(Call& call, bool root, const void* in, void* out, std::uint64
   }
   call.input = in;
   call.in_place =
-      out == TUTTI_IN_PLACE || starts_at({out, call.output_layout}, {in, call.input_layout}, own, call.element);
+      out == TUTTI_IN_PLACE || starts_at(call, {out, call.output_layout, static_cast<std::uint64_t>(out_count)},
+                                         {in, call.input_layout, in_count}, own);
   if (!call.in_place) call.output = out;
 }
 
@@ -112,14 +121,16 @@ Call scatter_call(tutti_group group, const void* in, void* out, Count count, tut
   Call call = typed(group, Kind::scatter, type);
   call.count = count;
   call.root = root;
-  put_scattered(call, group->rank == root, in, out, blocks_before(group->rank, count));
+  put_scattered(call, group->rank == root, in, blocks_before(group->size, count), out, count,
+                blocks_before(group->rank, count));
   return call;
 }
 
 Call alltoall_call(tutti_group group, const void* in, void* out, Count count, tutti_type type) {
   Call call = typed(group, Kind::alltoall, type);
   call.count = count;
-  put_buffers(call, in, out, 0);
+  const std::uint64_t length = blocks_before(group->size, count);
+  put_buffers(call, in, length, out, length, 0);
   return call;
 }
 
@@ -141,6 +152,17 @@ std::uint64_t own_offset(Rank rank, const int64_t* counts, const int64_t* offset
   return sum;
 }
 
+/// Up to where the blocks of all ranks reach. What is no count or offset is refused later.
+std::uint64_t reach(tutti_group group, const int64_t* counts, const int64_t* offsets) {
+  if (offsets == nullptr) return own_offset(group->size, counts, nullptr);
+  std::int64_t end = 0;
+  for (Rank r = 0; r < group->size; ++r) {
+    const auto past = static_cast<std::uint64_t>(offsets[r]) + static_cast<std::uint64_t>(counts[r]);
+    if (counts[r] > 0) end = std::max(end, static_cast<std::int64_t>(past));
+  }
+  return static_cast<std::uint64_t>(end);
+}
+
 Call gatherv_call(tutti_group group, Kind kind, const void* in, const int64_t& count, void* out, const int64_t* counts,
                   const int64_t* offsets, tutti_type type, Rank root) {
   Call call = typed(group, kind, type);
@@ -154,7 +176,8 @@ Call gatherv_call(tutti_group group, Kind kind, const void* in, const int64_t& c
   }
   call.recv_counts = needed_per_rank(group, call, counts);
   call.recv_offsets = per_rank(group, offsets);
-  put_buffers(call, in, out, own_offset(rank, counts, offsets));
+  put_buffers(call, in, static_cast<std::uint64_t>(count), out, reach(group, counts, offsets),
+              own_offset(rank, counts, offsets));
   if (call.in_place) call.send_counts = {counts + rank, 1};
   return call;
 }
@@ -165,13 +188,14 @@ Call scatterv_call(tutti_group group, const void* in, const int64_t* counts, con
   const Rank rank = group->rank;
   call.root = root;
   call.recv_counts = {&count, 1};
-  std::uint64_t own = 0;
+  std::uint64_t own = 0, length = 0;
   if (rank == root) {
     call.send_counts = needed_per_rank(group, call, counts);
     call.send_offsets = per_rank(group, offsets);
     own = own_offset(rank, counts, offsets);
+    length = reach(group, counts, offsets);
   }
-  put_scattered(call, rank == root, in, out, own);
+  put_scattered(call, rank == root, in, length, out, count, own);
   if (call.in_place) call.recv_counts = {counts + rank, 1};
   return call;
 }
@@ -181,7 +205,9 @@ Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_count
   Call call = typed(group, Kind::alltoallv, type);
   call.recv_counts = needed_per_rank(group, call, recv_counts);
   call.recv_offsets = per_rank(group, recv_offsets);
-  put_buffers(call, in, out, 0);
+  const std::uint64_t received = reach(group, recv_counts, recv_offsets);
+  const bool all_in_place = in == TUTTI_IN_PLACE || in == out || send_counts == nullptr;  // or refused
+  put_buffers(call, in, all_in_place ? received : reach(group, send_counts, send_offsets), out, received, 0);
   call.send_counts = call.in_place ? call.recv_counts : needed_per_rank(group, call, send_counts);
   call.send_offsets = call.in_place ? call.recv_offsets : per_rank(group, send_offsets);
   return call;
@@ -192,7 +218,7 @@ Call reduce_scatter_call(tutti_group group, const void* in, void* out, const int
   Call call = typed(group, Kind::reduce_scatter, type);
   call.reduction = reduction_of(op);
   call.recv_counts = needed_per_rank(group, call, counts);
-  put_buffers(call, in, out, 0);
+  put_buffers(call, in, reach(group, counts, nullptr), out, static_cast<std::uint64_t>(counts[group->rank]), 0);
   return call;
 }
 

@@ -130,14 +130,13 @@ void Memory::find_layout() {
 bool Memory::overlaps(const Memory& other) const {
   constexpr Count most = 4096;  // elements that are compared one by one
   const auto begin = [](const Memory& of) {
-    return reinterpret_cast<std::uintptr_t>(of.buffer_.buf) +
-           static_cast<std::uintptr_t>(of.layout_ ? of.layout_->begin() : 0);
+    return static_cast<const char*>(of.buffer_.buf) + (of.layout_ ? of.layout_->begin() : 0);
   };
   const auto length = [](const Memory& of) {
     return static_cast<std::uintptr_t>(of.layout_ ? of.layout_->end() - of.layout_->begin()
                                                   : of.count_ * of.buffer_.itemsize);
   };
-  if (begin(*this) >= begin(other) + length(other) || begin(other) >= begin(*this) + length(*this)) return false;
+  if (!detail::overlap(begin(*this), length(*this), begin(other), length(other))) return false;
   if (!layout_ && !other.layout_) return true;
   if (count_ + other.count_ > most) return false;
   const auto part = [this](const Memory& of) {

@@ -7,6 +7,7 @@
 #include <ranges>
 #include <type_traits>
 
+#include "tutti/call.hpp"
 #include "tutti/layout.hpp"
 #include "tutti/types.hpp"
 
@@ -78,19 +79,26 @@ Lying lying(const B& buffer) {
   return {address_of(buffer), layout_of(buffer), length(buffer)};
 }
 
-/// Throws Error (usage): two buffers begin at the same element and go on differently.
-[[noreturn]] TUTTI_API void refuse_crossing();
+/// Throws Error (usage): the buffers of a call are Meeting::crossing.
+[[noreturn]] TUTTI_API void refuse_crossing(Kind kind);
 
-/// Whether `inner` is `outer` from its element `index` on: then the call is in place.
 template <class Inner, class Outer>
-bool in_place(const Inner& inner, const Outer& outer, Count index) {
-  if constexpr (LaidOut<Inner> || LaidOut<Outer>) {
-    const Meeting found = meeting(lying(inner), lying(outer), index, sizeof(Value<Inner>));
-    if (found == Meeting::crossing) refuse_crossing();
-    return found == Meeting::same;
-  } else {
-    return std::ranges::data(inner) == std::ranges::data(outer) + index;
-  }
+Meeting meeting_of(const Inner& inner, const Outer& outer, Count index) {
+  constexpr std::size_t element = sizeof(Value<Inner>);
+  if constexpr (LaidOut<Inner> || LaidOut<Outer>)
+    return meeting(lying(inner), lying(outer), index, element);
+  else
+    return meeting_side_by_side(std::ranges::data(inner), std::ranges::size(inner) * element, std::ranges::data(outer),
+                                std::ranges::size(outer) * element, static_cast<std::uintptr_t>(index) * element);
+}
+
+/// Whether `inner` is `outer` from its element `index` on: then the call is in place. Throws Error (usage) where they
+/// overlap otherwise.
+template <class Inner, class Outer>
+bool in_place(Kind kind, const Inner& inner, const Outer& outer, Count index) {
+  const Meeting found = meeting_of(inner, outer, index);
+  if (found == Meeting::crossing) refuse_crossing(kind);
+  return found == Meeting::same;
 }
 
 }  // namespace detail

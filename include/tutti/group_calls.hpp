@@ -42,7 +42,7 @@ TUTTI_API void expect_blocks(Kind kind, const char* which, Count length, Count b
 /// Of a call whose result is one block: in place the whole is the output, since the operands are taken from there.
 template <class In, class Out>
 void put_block(Call& made, const In& in, const Out& out) {
-  made.in_place = length(in) > 0 && in_place(out, in, 0);
+  made.in_place = length(in) > 0 && in_place(made.kind, out, in, 0);
   if (!made.in_place) return;
   made.output = const_cast<void*>(made.input);  // it begins where `out` does, which is writable
   made.output_layout = made.input_layout;
@@ -109,7 +109,7 @@ Call Group::reduce_call(Kind kind, const In& in, Out&& out, const Reduce& op, Ra
   made.root = root;
   const bool writes = kind != Kind::reduce || rank() == root;
   if (writes) expect_length(kind, "out", length(out), made.count);
-  made.in_place = writes && detail::in_place(in, out, 0);
+  made.in_place = writes && detail::in_place(made.kind, in, out, 0);
   return made;
 }
 
@@ -159,7 +159,7 @@ Call Group::gather_call(Kind kind, const In& in, Out&& out, Rank root, const Opt
   made.root = root;
   const bool writes = kind == Kind::allgather || rank() == root;
   if (writes) expect_length(kind, "out", length(out), made.count * size());
-  made.in_place = writes && made.count > 0 && detail::in_place(in, out, rank() * made.count);
+  made.in_place = writes && made.count > 0 && detail::in_place(made.kind, in, out, rank() * made.count);
   return made;
 }
 
@@ -169,7 +169,7 @@ Call Group::scatter_call(const In& in, Out&& out, Rank root, const Options& opti
   made.count = length(out);
   made.root = root;
   if (rank() == root) expect_length(Kind::scatter, "in", length(in), made.count * size());
-  made.in_place = rank() == root && made.count > 0 && detail::in_place(out, in, rank() * made.count);
+  made.in_place = rank() == root && made.count > 0 && detail::in_place(made.kind, out, in, rank() * made.count);
   return made;
 }
 
@@ -179,19 +179,21 @@ Call Group::alltoall_call(const In& in, Out&& out, const Options& options) const
   made.count = length(out) / size();
   expect_length(Kind::alltoall, "in", length(in), length(out));
   expect_length(Kind::alltoall, "out", length(out), made.count * size());
-  made.in_place = detail::in_place(in, out, 0);
+  made.in_place = detail::in_place(made.kind, in, out, 0);
   return made;
 }
 
-/// In place a block is copied to where it already lies, which does no harm. One that crosses its place is refused.
+/// In place a block is copied to where it already lies, which does no harm.
 template <class In, class Out>
 void Group::expect_no_crossing(const Call& made, const In& in, const Out& out) const {
   const bool root = rank() == made.root;
   const auto own = static_cast<std::size_t>(rank());
   if (made.kind == Kind::allgatherv || (made.kind == Kind::gatherv && root))
-    static_cast<void>(detail::in_place(in, out, detail::block_offset(made.recv_counts, made.recv_offsets, own)));
+    static_cast<void>(
+        detail::in_place(made.kind, in, out, detail::block_offset(made.recv_counts, made.recv_offsets, own)));
   if (made.kind == Kind::scatterv && root)
-    static_cast<void>(detail::in_place(out, in, detail::block_offset(made.send_counts, made.send_offsets, own)));
+    static_cast<void>(
+        detail::in_place(made.kind, out, in, detail::block_offset(made.send_counts, made.send_offsets, own)));
 }
 
 template <class In, class Out>
@@ -204,7 +206,7 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
   made.send_offsets = send_offsets;
   made.recv_counts = recv_counts;
   made.recv_offsets = recv_offsets;
-  if (kind == Kind::alltoallv && length(out) > 0 && detail::in_place(in, out, 0)) {
+  if (kind == Kind::alltoallv && length(out) > 0 && detail::in_place(made.kind, in, out, 0)) {
     made.in_place = true;
     made.send_counts = recv_counts;
     made.send_offsets = recv_offsets;
@@ -213,7 +215,7 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
     detail::expect_blocks(kind, "in", length(in), size(), made.send_counts, made.send_offsets);
   if (kind == Kind::alltoallv || kind == Kind::allgatherv || (kind == Kind::gatherv && rank() == root))
     detail::expect_blocks(kind, "out", length(out), size(), recv_counts, recv_offsets);
-  if constexpr (LaidOut<In> || LaidOut<Out>) expect_no_crossing(made, in, out);
+  expect_no_crossing(made, in, out);
   return made;
 }
 

@@ -2,9 +2,11 @@
 // Where the elements of a buffer lie in memory, when they do not lie side by side.
 #pragma once
 
+#include <algorithm>
 #include <array>
 #include <concepts>
 #include <cstddef>
+#include <cstdint>
 #include <initializer_list>
 #include <memory>
 #include <ranges>
@@ -154,13 +156,27 @@ struct Lying {
 
 /// Two buffers, one of which may be a part of the other.
 enum class Meeting : unsigned char {
-  apart,     ///< The one does not begin at that element of the other.
-  same,      ///< It is that part of the other.
-  crossing,  ///< It begins there and goes on differently.
+  apart,     ///< They share nothing, or are laid out and do not begin at the same element.
+  same,      ///< The one is that part of the other: the call is in place.
+  crossing,  ///< They share memory in another way: a call would write what it has yet to read.
 };
 
-/// How `inner` and `outer` lie from element `first` of `outer` on. Of buffers that are not equally long, some elements
-/// are compared.
+/// Whether two pieces of memory share a byte.
+inline bool overlap(const void* one, std::uintptr_t bytes, const void* other, std::uintptr_t other_bytes) {
+  const auto begin = reinterpret_cast<std::uintptr_t>(one), other_begin = reinterpret_cast<std::uintptr_t>(other);
+  return std::max(begin, other_begin) < std::min(begin + bytes, other_begin + other_bytes);
+}
+
+/// How `inner`, without a layout, lies to `outer`, without one, from byte `first` of `outer` on. Numbers that nobody
+/// has checked yet wrap around, so addresses are compared as integers.
+inline Meeting meeting_side_by_side(const void* inner, std::uintptr_t bytes, const void* outer,
+                                    std::uintptr_t outer_bytes, std::uintptr_t first) {
+  if (reinterpret_cast<std::uintptr_t>(inner) == reinterpret_cast<std::uintptr_t>(outer) + first) return Meeting::same;
+  return overlap(inner, bytes, outer, outer_bytes) ? Meeting::crossing : Meeting::apart;
+}
+
+/// How `inner` and `outer` lie from element `first` of `outer` on. Of buffers that are not equally long and are laid
+/// out, some elements are compared.
 TUTTI_API Meeting meeting(const Lying& inner, const Lying& outer, Count first, std::size_t element);
 
 }  // namespace detail

@@ -190,7 +190,7 @@ class TUTTI_API Graph : public Group {
   template <class In, class Out>
   static Call between(Kind kind, const In& in, Out&& out, const Options& options) {
     Call made = two_buffers(kind, in, out, options);
-    made.in_place = length(in) > 0 && length(out) > 0 && detail::in_place(in, out, 0);  // refused later
+    made.in_place = length(in) > 0 && length(out) > 0 && detail::in_place(kind, in, out, 0);  // refused later
     return made;
   }
 };

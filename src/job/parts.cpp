@@ -41,10 +41,11 @@ void PartsCall::expect_inside(const char* which, std::span<const Part> parts, st
   }
 }
 
-void detail::refuse_crossing() {
+void detail::refuse_crossing(Kind kind) {
   throw Error(Cause::usage,
-              "in and out begin at the same element and are laid out differently; give them the same layout to work in "
-              "place, or memory of their own");
+              std::string(name_of(kind)) +
+                  ": in and out overlap; pass separate buffers, or to work in place the same memory, laid out alike, "
+                  "as both (where one has everybody's blocks, this rank's own block of it as the other)");
 }
 
 }  // namespace tutti

@@ -109,11 +109,9 @@ Call Plan::call(const Call& with) const {
   const auto refuse = [&](const char* text) { throw Error(Cause::usage, "plan " + mine.name + ": " + text); };
   if ((mine.in > 0 && with.input == nullptr) || (mine.out > 0 && with.output == nullptr))
     refuse("a buffer that has elements is NULL; pass memory for `in` and for `out`");
-  const auto begin = [](const void* data) { return reinterpret_cast<std::uintptr_t>(data); };
   const auto bytes = [&with](Count count) { return static_cast<std::uintptr_t>(count) * with.element; };
   const bool side_by_side = with.input_layout == nullptr && with.output_layout == nullptr;
-  if (side_by_side && mine.in > 0 && mine.out > 0 && begin(with.input) < begin(with.output) + bytes(mine.out) &&
-      begin(with.output) < begin(with.input) + bytes(mine.in))
+  if (side_by_side && detail::overlap(with.input, bytes(mine.in), with.output, bytes(mine.out)))
     refuse("`in` and `out` overlap; pass separate buffers, or build a plan that works on `out` alone");
   Call made = with;
   made.kind = Kind::plan;

@@ -46,9 +46,11 @@ bool some_alike(const Lying& inner, const Lying& outer, Count first, Count count
 
 detail::Meeting detail::meeting(const Lying& inner, const Lying& outer, Count first, std::size_t element) {
   const auto bytes = static_cast<Count>(element);
+  const auto length = [bytes](Count count) { return static_cast<std::uintptr_t>(count * bytes); };
+  if (inner.layout == nullptr && outer.layout == nullptr)
+    return meeting_side_by_side(inner.memory, length(inner.count), outer.memory, length(outer.count), length(first));
   const Count common = std::min(inner.count, outer.count - first);
   if (first < 0 || common <= 0 || place(inner, 0, bytes) != place(outer, first, bytes)) return Meeting::apart;
-  if (inner.layout == nullptr && outer.layout == nullptr) return Meeting::same;
   const bool same =
       inner.count == outer.count ? all_alike(inner, outer, bytes) : some_alike(inner, outer, first, common, bytes);
   return same ? Meeting::same : Meeting::crossing;

@@ -157,6 +157,24 @@ static void check_misplaced(tutti_group group) {
   release(counts, size);
 }
 
+/* What is received lies where something is still read, and the call is not in place: all ranks are refused alike. */
+static void check_overlapping(tutti_group group) {
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  int64_t* both = fresh(3 * size + 3);
+  int64_t *across = both + 3 * rank + 1, *other = both + (rank == 0 ? 3 : 0);
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgather(group, across, both, 3, TUTTI_INT64));
+  CHECK(strstr(tutti_last_error(), "allgather: in and out overlap; pass separate buffers") != NULL);
+  if (size > 1) CHECK_FAILS(TUTTI_USAGE, tutti_allgather(group, other, both, 3, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_gather(group, across, both, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatter(group, both, across, 3, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE, tutti_alltoall(group, both, both + 2, 3, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, both, both + 2, 3, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_exscan(group, both + 2, both, 3, TUTTI_INT64, TUTTI_SUM));
+  CHECK_FAILS(TUTTI_USAGE, tutti_reduce_scatter_block(group, both, both + 3 * size - 1, 3, TUTTI_INT64, TUTTI_SUM));
+  expect_poison(both, 3 * size + 3);
+  release(both, 3 * size + 3);
+}
+
 void check_collectives(tutti_group group) {
   tutti_request request;
   int32_t root;
@@ -177,6 +195,7 @@ void check_collectives(tutti_group group) {
     }
   }
   check_misplaced(group);
+  check_overlapping(group);
   CHECK_OK(tutti_barrier(group));
   CHECK_OK(tutti_ibarrier(group, &request));
   finish(&request);

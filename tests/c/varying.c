@@ -169,6 +169,14 @@ static void check_refused_blocks(tutti_group group) {
   CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, blocks.offsets, TUTTI_INT64));
   blocks.counts[0] = INT64_MIN;
   CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, in, n, out, blocks.counts, NULL, TUTTI_INT64));
+  blocks.counts[0] = n;
+  /* Received where it is still read: in begins one element before this rank's block of out. */
+  CHECK_FAILS(TUTTI_USAGE, tutti_allgatherv(group, out + 1 + n * rank, n, out + 2, blocks.counts, NULL, TUTTI_INT64));
+  CHECK(strstr(tutti_last_error(), "in and out overlap") != NULL);
+  CHECK_FAILS(TUTTI_USAGE, tutti_scatterv(group, out, blocks.counts, NULL, out + n * rank + 1, n, TUTTI_INT64, rank));
+  CHECK_FAILS(TUTTI_USAGE,
+              tutti_alltoallv(group, out, blocks.counts, NULL, out + n * size - 1, blocks.counts, NULL, TUTTI_INT64));
+  CHECK_FAILS(TUTTI_USAGE, tutti_reduce_scatter(group, out, out + 1, blocks.counts, TUTTI_INT64, TUTTI_SUM));
   expect_poison(out, blocks.total + 2 * size);
   release(in, 2 * size);
   release(out, blocks.total + 2 * size);

@@ -102,6 +102,37 @@ TEST_F(Blocks, Overlapping) {
   });
 }
 
+/// A call would write what it has yet to read; only this rank's own block, or the whole, is in place.
+TEST_F(Blocks, OfInAndOutInTheSameMemory) {
+  run([](const Group& world) {
+    std::vector<int> all(6, world.rank()), out(6);
+    const Counts twos{2, 2, 2};
+    const Rank me = world.rank();
+    const auto part = [&](Count begin, std::size_t length) { return std::span(all).subspan(begin, length); };
+    const auto other = part(me == 0 ? 2 : 0, 2), across = part(2 * me == 4 ? 3 : 2 * me + 1, 2);
+    const std::string text = "in and out overlap; pass separate buffers, or to work in place";
+    for (const auto& two : {other, across}) {
+      expect_refused("allgather: " + text, [&] { world.allgather(two, all); });
+      expect_refused(text, [&] { world.gather(two, all, me); });
+      expect_refused(text, [&] { world.scatter(all, two, me); });
+      expect_refused(text, [&] { world.allgatherv(two, all, twos); });
+      expect_refused(text, [&] { world.gatherv(two, all, twos, {}, me); });
+      expect_refused(text, [&] { world.scatterv(all, two, twos, {}, me); });
+    }
+    expect_refused(text, [&] { world.allreduce(part(0, 4), part(2, 4), sum); });
+    expect_refused(text, [&] { world.scan(part(1, 4), part(0, 4), sum); });
+    expect_refused(text, [&] { world.reduce_scatter_block(all, part(4, 2), sum); });
+    expect_refused(text, [&] { world.reduce_scatter(all, part(4, 2), twos, sum); });
+    expect_refused(text, [&] { world.alltoall(part(0, 3), part(1, 3)); });
+    const Counts ones{1, 1, 1};
+    expect_refused(text, [&] { world.alltoallv(part(0, 3), ones, {}, part(2, 3), ones, {}); });
+    // Side by side, or with no elements, they do not.
+    world.allreduce(part(0, 3), part(3, 3), sum);
+    world.allgatherv(part(1, 0), all, Counts{0, 0, 0});
+    world.allgather(part(2 * me, 2), all);
+  });
+}
+
 TEST_F(Blocks, WhatARankGivesItself) {
   run([](const Group& world) {
     const std::vector<int> in(6);

@@ -76,7 +76,7 @@ TEST(LayoutsTest, WhatIsWrongIsFoundBeforeAnythingIsSent) {
     const Layout one = Layout::of<double>();
     expect_refused("overlap", [&] { world.allreduce(std::span(in).first(4), View(out, one.strided(2, 2, 1)), sum); });
     expect_refused("elements and must have", [&] { world.allreduce(in, View(out, one.strided(3, 1, 2)), sum); });
-    expect_refused("laid out differently",
+    expect_refused("in and out overlap",
                    [&] { world.allreduce(View(in, one.strided(3, 1, 2)), View(in, one.strided(3, 1, 3)), sum); });
     const std::vector<Part> send(ranks, Part{0, one.repeat(2)});
     std::vector<Part> recv = {{0, one.repeat(2)}, {16, one.repeat(2)}, {24, one.repeat(2)}};
@@ -125,10 +125,10 @@ TEST(LayoutsTest, TheBlockOfAReductionMayBeTheBeginningOfTheWhole) {
         group.reduce_scatter(View(memory, all), View(memory, block), counts, sum);
         expect_block(group, memory, static_cast<std::size_t>(length));
         if (length == 1) continue;
-        expect_refused("laid out differently", [&] {
+        expect_refused("in and out overlap", [&] {
           group.reduce_scatter_block(View(memory, all), std::span(memory).first(static_cast<std::size_t>(length)), sum);
         });
-        expect_refused("laid out differently",
+        expect_refused("in and out overlap",
                        [&] { group.reduce_scatter(View(memory, all), View(memory, one.repeat(length)), counts, sum); });
       }
   });
@@ -145,7 +145,7 @@ TEST(LayoutsTest, BuffersThatCrossAreRefused) {
       const std::vector<Count> counts(ranks, length);
       const View whole(memory, all), mine(memory, block), other(memory, crossing);
       const Rank root = world.rank();  // nobody else has anything to refuse
-      const std::string text = "laid out differently";
+      const std::string text = "in and out overlap";
       expect_refused(text, [&] { world.allgather(other, whole); });
       expect_refused(text, [&] { world.allgatherv(other, whole, counts); });
       expect_refused(text, [&] { world.gather(other, whole, root); });
