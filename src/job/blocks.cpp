@@ -24,7 +24,7 @@ std::string block(const Call& call, std::size_t at) {
   throw Error(Cause::usage, std::string(name_of(call.kind)) + ": " + text);
 }
 
-void check_overlap(const Call& call) {
+void check_overlap(const Call& call, std::span<const collectives::Edge> sources = {}) {
   if (call.recv_offsets.empty()) return;
   const auto in_order = [&call](std::size_t a, std::size_t b) {
     return call.recv_offsets[b] - call.recv_offsets[a] >= call.recv_counts[a];
@@ -34,7 +34,7 @@ void check_overlap(const Call& call) {
   if (ascending) return;  // as most callers' blocks do: nothing to sort
   std::vector<std::size_t> order;
   for (std::size_t r = 0; r < call.recv_counts.size(); ++r)
-    if (call.recv_counts[r] > 0) order.push_back(r);
+    if (call.recv_counts[r] > 0 && (sources.empty() || sources[r].exists())) order.push_back(r);
   std::ranges::sort(order, {}, [&](std::size_t r) { return call.recv_offsets[r]; });
   for (std::size_t i = 1; i < order.size(); ++i)
     if (!in_order(order[i - 1], order[i]))
@@ -53,7 +53,7 @@ void check_own(const Call& call, Count gives, Count takes) {
 
 const char* partner(Kind kind) { return collectives::has_neighbors(kind) ? "neighbour" : "rank"; }
 
-void check_blocks(const Call& call, Rank rank) {
+void check_blocks(const Call& call, Rank rank, std::span<const collectives::Edge> sources) {
   const auto own = static_cast<std::size_t>(rank);
   const bool root = rank == call.root;
   switch (call.kind) {
@@ -71,10 +71,12 @@ void check_blocks(const Call& call, Rank rank) {
       if (!call.in_place) check_own(call, call.send_counts[own], call.recv_counts[own]);
       return;
     case Kind::allgatherv:
+      check_overlap(call);
+      return;
     case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoallv:
     case Kind::neighbor_alltoallw:
-      check_overlap(call);
+      check_overlap(call, sources);
       return;
     default:
       return;

@@ -4,6 +4,7 @@
 
 #include <span>
 
+#include "collectives/neighbors.hpp"
 #include "tutti/call.hpp"
 
 namespace tutti::job {
@@ -13,7 +14,8 @@ const char* partner(Kind kind);
 
 /// Throws Error (usage) when blocks that are written overlap, or when what this rank gives itself has another length
 /// than what it takes from itself. Of arrays as long as they have to be, with numbers that the planner has checked.
-void check_blocks(const Call& call, Rank rank);
+/// `sources`: of the neighbor_ forms, which write nothing for an edge that leads nowhere.
+void check_blocks(const Call& call, Rank rank, std::span<const collectives::Edge> sources);
 
 Count total(std::span<const Count> counts);
 

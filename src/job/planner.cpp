@@ -177,7 +177,8 @@ void Planner::check(const Call& call) const {
                      : "it cannot work in place; pass separate buffers");
   if (collective.varying) {
     check_varying(call);
-    check_blocks(call, rank_);
+    const bool along_edges = collectives::has_neighbors(call.kind);
+    check_blocks(call, rank_, along_edges ? topology_->neighbors.sources : std::span<const collectives::Edge>());
   }
   if (collectives::has_neighbors(call.kind)) check_neighbors(call);
 }

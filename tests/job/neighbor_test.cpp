@@ -103,6 +103,22 @@ TEST(Grids, LeaveBlocksBeyondTheBorderAlone) {
   });
 }
 
+/// Programs write one pair of offsets for all ranks, of which one may lie anywhere where nobody is.
+TEST(Grids, LetBlocksBeyondTheBorderLieAnywhere) {
+  on(2, [](const Group& world) {
+    const Grid line = tutti::cartesian(world, {2});
+    const Rank rank = line.rank(), other = 1 - rank;
+    const std::vector<int> in{rank, rank + 10, rank + 20, rank + 30};
+    std::vector<int> out(4, -7);
+    const std::vector<Count> fours{4, 4}, both{0, 0};
+    line.neighbor_alltoallv(in, fours, both, out, fours, both);
+    EXPECT_EQ(out, (std::vector<int>{other, other + 10, other + 20, other + 30}));
+    out.assign(4, -7);
+    line.neighbor_allgatherv(in, out, fours, both);
+    EXPECT_EQ(out, (std::vector<int>{other, other + 10, other + 20, other + 30}));
+  });
+}
+
 TEST(Graphs, TakeEdgesFromAnybody) {
   on(4, [](const Group& world) {
     // Rank 3 gives all edges: twice 0 -> 1, 1 -> 1, and 2 -> 0.
