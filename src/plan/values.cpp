@@ -2,6 +2,7 @@
 #include "plan/values.hpp"
 
 #include <algorithm>
+#include <limits>
 
 #include "base/hash.hpp"
 
@@ -29,7 +30,10 @@ void Values::grow() {
 }
 
 Symbol Values::combine(Symbol left, Symbol right) {
-  const Pair pair{left.id, right.id, right.shift - left.shift, length(left.id) + length(right.id)};
+  const std::uint32_t left_length = length(left.id), right_length = length(right.id);
+  constexpr std::uint32_t longest = std::numeric_limits<std::uint32_t>::max();
+  const std::uint32_t both = left_length > longest - right_length ? longest : left_length + right_length;
+  const Pair pair{left.id, right.id, right.shift - left.shift, both};
   std::size_t at = slot(pair);
   if (table_[at] == 0) {
     pairs_.push_back(pair);
@@ -51,9 +55,9 @@ Symbol Values::make(const Value& value, Count offset) {
   return made;
 }
 
-void Values::flatten(std::uint32_t id, std::vector<Flat>& out) const {
+void Values::flatten(std::uint32_t id, std::vector<Flat>& out, std::size_t most) const {
   std::vector<Symbol> open{{id, 0}};
-  while (!open.empty()) {
+  while (!open.empty() && out.size() < most) {
     const Symbol symbol = open.back();
     open.pop_back();
     if (symbol.id < leaves_) {
@@ -72,7 +76,7 @@ std::span<const Values::Flat> Values::flat(std::uint32_t id, bool commutative) {
   if (flat_first_.size() < leaves_ + pairs_.size()) flat_first_.resize(leaves_ + pairs_.size(), none);
   if (flat_first_[id] == none) {
     flat_first_[id] = flat_.size();
-    flatten(id, flat_);
+    flatten(id, flat_, flat_.max_size());
     if (commutative) std::sort(flat_.begin() + static_cast<std::ptrdiff_t>(flat_first_[id]), flat_.end());
   }
   return std::span(flat_).subspan(flat_first_[id], length(id));
@@ -88,8 +92,9 @@ bool Values::equals(Symbol symbol, const Value& value, Count offset, bool commut
 }
 
 std::string Values::describe(Symbol symbol, Count x) const {
+  constexpr std::size_t most = 40;  // more than the text has room for; there may be any number, in few pairs
   std::vector<Flat> contributions;
-  flatten(symbol.id, contributions);
+  flatten(symbol.id, contributions, most);
   std::string text;
   for (const Flat& contribution : contributions) {
     if (text.size() > 200) return text + " · …";

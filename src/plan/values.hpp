@@ -30,21 +30,22 @@ class Values {
   /// True when the value has exactly these contributions for elements from `offset` on: in this order, or, when
   /// commutative, as a multiset.
   bool equals(Symbol symbol, const Value& value, Count offset, bool commutative);
-  /// "rank 0's 3 · rank 1's 3" for element x.
+  /// "rank 0's 3 · rank 1's 3" for element x; of many contributions the first ones.
   std::string describe(Symbol symbol, Count x) const;
 
  private:
   struct Pair {
     std::uint32_t left, right;
-    Count shift;  // of right against left
-    std::uint32_t length;
+    Count shift;           // of right against left
+    std::uint32_t length;  // or as much as a number holds: no contract expects as many
     bool operator==(const Pair&) const = default;
   };
   /// A contribution whose offset is counted from the value's first one.
   using Flat = Contribution;
 
   std::uint32_t length(std::uint32_t id) const { return id < leaves_ ? 1 : pairs_[id - leaves_].length; }
-  void flatten(std::uint32_t id, std::vector<Flat>& out) const;
+  /// Adds the contributions of an id to `out`, which gets no longer than `most`.
+  void flatten(std::uint32_t id, std::vector<Flat>& out, std::size_t most) const;
   std::span<const Flat> flat(std::uint32_t id, bool commutative);
   void grow();
   std::size_t slot(const Pair& pair) const;

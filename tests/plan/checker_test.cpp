@@ -185,6 +185,22 @@ TEST(Checker, ComparesTheResultExactly) {
                  "holding rank 0's 0 · rank 0's 0 · rank 1's 0");
 }
 
+/// A plan that adds its sum to itself holds twice as many contributions each time: they can be neither counted nor
+/// told.
+TEST(Checker, TellsTheFirstOfManyContributions) {
+  std::string steps = "c: copy input[0..1) -> output[0..1)\n", last = "c";
+  for (int i = 0; i < 32; ++i) {
+    const std::string number = std::to_string(i), copy = "c" + number, sum = "r" + number;
+    steps += copy + ": copy output[0..1) -> scratch[0..1) after " + last + "\n" + sum +
+             ": reduce scratch[0..1) -> output[0..1) after " + copy + "\n";
+    last = sum;
+  }
+  steps += "d: reduce input[0..1) -> output[0..1) after " + last + "\n";  // 2 to the 32nd, and one more
+  const Verdict verdict = check(plans({steps}), allreduce(1, 1), board);
+  expect_refused(verdict, 0, Verdict::no_step, "holding rank 0's 0 · rank 0's 0 · ");
+  EXPECT_NE(verdict.text.find(" · … (its first element), but must hold rank 0's 0"), std::string::npos) << verdict.text;
+}
+
 const std::string cell_0 =
     "a: copy input[0..4) -> shared[0]#0[0..4)\n"
     "b: publish 0 shared[0]#0[0..4) after a\n"
