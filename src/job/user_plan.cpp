@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <array>
 #include <atomic>
+#include <limits>
 #include <numeric>
 #include <optional>
 #include <utility>
@@ -252,9 +253,11 @@ Verdict check(std::span<const Plan> plans, const Purpose& purpose) {
   problem.root = purpose.root;
   problem.count = purpose.count;
   problem.commutative = purpose.commutative;
-  if (purpose.root < 0 || purpose.root >= problem.size || purpose.count < 0)
+  const Count most = std::numeric_limits<Count>::max() / std::max<Count>(problem.size, 1);  // of one rank's block
+  if (purpose.root < 0 || purpose.root >= problem.size || purpose.count < 0 || purpose.count > most)
     throw Error(Cause::usage, "check: root " + std::to_string(purpose.root) + " or count " +
-                                  std::to_string(purpose.count) + " cannot be; name a rank, and 0 elements or more");
+                                  std::to_string(purpose.count) + " cannot be; name a rank, and 0 to " +
+                                  std::to_string(most) + " elements");
   problem.in_place = purpose.in_place;
   return outer(plan::check(inner(plans), collectives::get(purpose.kind).contract(problem), {}), plans);
 }

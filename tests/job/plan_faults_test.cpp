@@ -4,6 +4,7 @@
 
 #include <array>
 #include <functional>
+#include <limits>
 #include <string>
 #include <vector>
 
@@ -226,6 +227,12 @@ TEST(PlanPurpose, WrongResultsAreFound) {
                      {.kind = Kind::reduce, .count = 2, .in_place = true}));  // in place at the root alone
   expect_refused("counts per rank", [&] { check(by_ring, 3, {Kind::gatherv, 7}); });
   expect_refused("cannot be", [&] { check(by_ring, 3, {Kind::bcast, 7, 3}); });
+  constexpr Count largest = std::numeric_limits<Count>::max();
+  for (const Count count : {largest / 2, largest / 3 + 1})  // of three blocks
+    expect_refused("name a rank, and 0 to " + std::to_string(largest / 3) + " elements", [&] {
+      check(by_ring, 3, {Kind::allgather, count});
+    });
+  EXPECT_FALSE(check(by_ring, 3, {Kind::allgather, largest / 3}));
   job::run_inproc(3, {}, [&](const Group& world) {
     EXPECT_TRUE(world.check(by_ring(world.rank(), 3), Purpose{Kind::allreduce, 7}));
     EXPECT_FALSE(world.check(lazy(world.rank(), 3), Purpose{Kind::allreduce, 1}));
