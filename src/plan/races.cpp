@@ -35,9 +35,10 @@ void Reach::follow(Index step, Index before) {
 
 void Races::check(const Operation& operation) {
   operation_ = &operation;
-  if (reaches_.size() < operation.plans().size()) reaches_.resize(operation.plans().size());
+  const std::size_t kept = operation.cells() == 0 ? 1 : operation.plans().size();
+  if (reaches_.size() < kept) reaches_.resize(kept);
   for (rank_ = 0; rank_ < operation.size(); ++rank_) {
-    reaches_[static_cast<std::size_t>(rank_)].build(operation, rank_);
+    reaches_[operation.cells() == 0 ? 0 : static_cast<std::size_t>(rank_)].build(operation, rank_);
     check_rank();
   }
 }

@@ -28,8 +28,11 @@ class Reach {
 class Races {
  public:
   void check(const Operation& operation);
-  /// The order inside a rank as of the last check.
-  const Reach& reach(Rank rank) const { return reaches_[static_cast<std::size_t>(rank)]; }
+  /// The order inside a rank as of the last check, of operations with cells: without them nobody sees another's memory,
+  /// and one rank's order, which takes a bit for each pair of its steps, is forgotten for the next one's.
+  const Reach& reach(Rank rank) const {
+    return reaches_[operation_->cells() == 0 ? 0 : static_cast<std::size_t>(rank)];
+  }
 
  private:
   struct Access {
@@ -53,7 +56,7 @@ class Races {
   void check_cell(Index index, Rank owner, std::int32_t cell) const;
   bool awaited(Index index, Rank owner, std::int32_t cell) const;
   [[noreturn]] void refuse(Index index, std::string reason) const;
-  const Reach& local() const { return reaches_[static_cast<std::size_t>(rank_)]; }
+  const Reach& local() const { return reach(rank_); }
 
   const Operation* operation_ = nullptr;
   Rank rank_ = 0;
