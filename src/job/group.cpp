@@ -59,10 +59,14 @@ Group Group::split_by_host(int key, const void* site) const {
 
 void Group::expect_members(std::span<const Rank> ranks) const {
   std::set<Rank> seen;
-  for (const Rank r : ranks)
-    if (r < 0 || r >= size() || !seen.insert(r).second)
-      throw Error(Cause::usage, "subgroup of " + name() + ": rank " + std::to_string(r) +
-                                    " is listed twice or not in the group of " + std::to_string(size()));
+  for (const Rank r : ranks) {
+    const bool member = r >= 0 && r < size();
+    if (!member || !seen.insert(r).second)
+      throw Error(Cause::usage,
+                  "subgroup of " + name() + ": rank " + std::to_string(r) +
+                      (member ? " is listed twice; list each once"
+                              : " is not in the group; list ranks from 0 to " + std::to_string(size() - 1)));
+  }
 }
 
 Group Group::create(std::span<const Rank> ranks, const void* site) const {
@@ -121,7 +125,7 @@ void Group::finish(Request request) const { of(member_).finish(std::move(request
 void Group::expect_length(Kind kind, const char* which, Count length, Count needed) {
   if (length == needed) return;
   throw Error(Cause::usage, std::string(name_of(kind)) + ": `" + which + "` has " + std::to_string(length) +
-                                " elements and must have " + std::to_string(needed));
+                                " elements and must have " + std::to_string(needed) + "; pass a buffer of that length");
 }
 
 void detail::expect_blocks(Kind kind, const char* which, Count length, Count blocks, std::span<const Count> counts,
@@ -135,7 +139,8 @@ void detail::expect_blocks(Kind kind, const char* which, Count length, Count blo
       throw Error(Cause::usage, std::string(name_of(kind)) + ": the block of " + job::partner(kind) + " " +
                                     std::to_string(i) + ", " + std::to_string(counts[i]) + " elements at " +
                                     std::to_string(offset) + ", does not lie in `" + which + "`, which has " +
-                                    std::to_string(length) + " elements");
+                                    std::to_string(length) +
+                                    " elements; correct its count or offset, or pass more memory");
     next = offset + counts[i];
   }
 }

@@ -162,7 +162,8 @@ void Planner::check(const Call& call) const {
   if (call.element == 0) refuse(call, "the elements have no bytes; pass their size");
   const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / std::max<Count>(size_, 1);
   if (call.count < 0 || call.count > most)
-    refuse(call, "count " + std::to_string(call.count) + " is not between 0 and " + std::to_string(most));
+    refuse(call, "count " + std::to_string(call.count) + " is not between 0 and " + std::to_string(most) +
+                     "; pass how many elements there are, and more than that in several calls");
   if (collective.reduces) {
     if (call.reduction.op == Op::user ? call.reduction.function == nullptr
                                       : !engine::supports(call.type, call.reduction.op))
@@ -247,16 +248,22 @@ void Planner::check_varying(const Call& call) const {
       refuse(call, name + " offsets: " + std::to_string(offsets.size()) + " given, " + std::to_string(needed) +
                        " needed; pass " + each + ", or none for blocks side by side");
     const Count most = std::numeric_limits<Count>::max() / static_cast<Count>(call.element) / size_ / 2;
-    for (std::size_t i = 0; i < needed; ++i)
-      if (counts[i] < 0 || counts[i] > most || (!offsets.empty() && (offsets[i] < 0 || offsets[i] > most)))
-        refuse(call, name + " count or offset " + std::to_string(i) + " is negative or too large");
+    const auto expect_number = [&](const char* what, std::size_t i, Count number) {
+      if (number < 0 || number > most)
+        refuse(call, name + what + std::to_string(i) + " is " + std::to_string(number) + ", and not between 0 and " +
+                         std::to_string(most) + "; pass numbers of elements, and larger ones in several calls");
+    };
+    for (std::size_t i = 0; i < needed; ++i) {
+      expect_number(" count ", i, counts[i]);
+      if (!offsets.empty()) expect_number(" offset ", i, offsets[i]);
+    }
   };
   side("send", call.send_counts, call.send_offsets, call.in_place && call.kind != Kind::scatterv ? 0 : sends);
   side("receive", call.recv_counts, call.recv_offsets, receives);
   if (call.kind == Kind::allgatherv && !call.in_place &&
       call.send_counts[0] != call.recv_counts[static_cast<std::size_t>(rank_)])
     refuse(call, "this rank gives " + std::to_string(call.send_counts[0]) + " elements, but its count is " +
-                     std::to_string(call.recv_counts[static_cast<std::size_t>(rank_)]));
+                     std::to_string(call.recv_counts[static_cast<std::size_t>(rank_)]) + "; make them equal");
   if (!collectives::has_gaps(call.kind) && !call.recv_offsets.empty() &&
       !std::ranges::equal(call.recv_offsets, side_by_side(call.recv_counts)))
     refuse(call, "its blocks lie side by side; pass no offsets");

@@ -40,7 +40,7 @@ TEST_F(Blocks, BeyondTheEndOfTheBuffer) {
     const auto gather = [&](const Counts& counts, const Counts& offsets = {}) {
       world.allgatherv(in, out, counts, offsets);
     };
-    const std::string text = "does not lie in `out`, which has 6 elements";
+    const std::string text = "does not lie in `out`, which has 6 elements; correct its count or offset";
     expect_refused("the block of rank 2, 3 elements at 4, " + text, [&] { gather({2, 2, 3}); });
     expect_refused("the block of rank 1, 2 elements at 5, " + text, [&] { gather({2, 2, 2}, {0, 5, 2}); });
     expect_refused("the block of rank 0, 2 elements at -1, " + text, [&] { gather({2, 2, 2}, {-1, 2, 4}); });
@@ -54,7 +54,37 @@ TEST_F(Blocks, BeyondTheEndOfTheBuffer) {
     const Counts ones{1, 1, 1}, twos{2, 2, 2};
     expect_refused("does not lie in `in`", [&] { world.alltoallv(in, ones, {}, out, ones, {}); });
     expect_refused("does not lie in `out`", [&] { world.alltoallv(out, ones, {}, own, ones, {}); });
+    expect_refused("`out` has 6 elements and must have 3; pass a buffer of that length",
+                   [&] { world.allgather(std::span(in).first(1), out); });
+    expect_refused("this rank gives 1 elements, but its count is 2; make them equal",
+                   [&] { world.allgatherv(std::span(in).first(1), out, twos); });
     gather(twos);
+  });
+}
+
+/// Calls as other languages make them, of whose buffers nobody knows the length.
+TEST_F(Blocks, OfNumbersThatAreNone) {
+  run([](const Group& world) {
+    std::vector<int> in(2), out(6);
+    const Counts twos{2, 2, 2}, wrong{2, -4, 2}, far{0, 2, most};
+    Call call;
+    call.kind = Kind::gatherv;
+    call.root = world.rank();
+    call.element = sizeof(int);
+    call.input = in.data();
+    call.output = out.data();
+    call.send_counts = std::span(twos).first(1);
+    call.recv_counts = wrong;
+    const std::string range = ", and not between 0 and " + std::to_string(most / 4 / ranks / 2) + "; pass numbers of";
+    expect_refused("receive count 1 is -4" + range, [&] { world.run(call); });
+    call.recv_counts = twos;
+    call.recv_offsets = far;
+    expect_refused("receive offset 2 is " + std::to_string(most) + range, [&] { world.run(call); });
+    Call plain = call;
+    plain.kind = Kind::bcast;
+    plain.count = -3;
+    expect_refused("count -3 is not between 0 and " + std::to_string(most / 4 / ranks) + "; pass how many elements",
+                   [&] { world.run(plain); });
   });
 }
 

@@ -354,8 +354,14 @@ TEST(Create, NeedsOnlyItsMembers) {
 
 TEST(Create, RefusesWrongListsAndTellsDifferentOnes) {
   on(3, [](const Group& world) {
-    EXPECT_NE(refusal([&] { world.create(Ranks{0, 0}); }).find("twice"), std::string::npos);
-    EXPECT_NE(refusal([&] { world.create(Ranks{0, 3}); }).find("not in the group"), std::string::npos);
+    EXPECT_NE(refusal([&] {
+                world.create(Ranks{0, 0});
+              }).find("rank 0 is listed twice; list each once"),
+              std::string::npos);
+    EXPECT_NE(refusal([&] {
+                world.create(Ranks{0, 3});
+              }).find("rank 3 is not in the group; list ranks from 0 to 2"),
+              std::string::npos);
     if (world.rank() == 2) return;
     const Ranks mine = world.rank() == 0 ? Ranks{0, 1, 2} : Ranks{0, 1};
     if (world.rank() == 1)

@@ -126,7 +126,7 @@ TEST(ReduceScatter, RefusesLengthsThatDoNotFit) {
     expect_refused("does not lie in `in`, which has 6", [&] { world.reduce_scatter(in, out, Counts(4, 2), sum); });
     expect_refused("`out` has 2 elements and must have 1", [&] { world.reduce_scatter(in, out, Counts(4, 1), sum); });
     expect_refused("receive counts: 3 given, 4 needed", [&] { world.reduce_scatter(in, out, Counts(3, 2), sum); });
-    expect_refused("is negative or too large", [&] {
+    expect_refused("receive count 2 is -1, and not between 0 and", [&] {
       Call call;
       call.kind = Kind::reduce_scatter;
       const Counts counts{2, 2, -1, 2};
