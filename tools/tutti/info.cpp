@@ -86,7 +86,6 @@ int run(int ranks) {
   unsetenv("TUTTI_TRACE");  // a record of the job that only answers would take the place of the user's
   launcher::Options options;
   options.ranks = ranks;
-  options.environment = {"TUTTI_TRACE="};  // of jobs of the user's own
   options.command = {std::filesystem::read_symlink("/proc/self/exe").string(), "info"};
   return launcher::run(options);
 }
