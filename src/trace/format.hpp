@@ -80,7 +80,7 @@ struct Header {
   static constexpr std::uint64_t right_magic = 0x3265636172742d74;  // "t-trace2"
   std::uint64_t magic = 0;
   std::uint64_t job = 0;     ///< Its number.
-  std::int64_t started = 0;  ///< Nanoseconds since 1970, by this host's calendar.
+  std::int64_t started = 0;  ///< Nanoseconds since 1970, by the clock that dates files.
   std::int32_t rank = 0, size = 0, host = 0, pid = 0;
   std::uint64_t word_bytes = 0;  ///< Room for words.
   std::uint64_t capacity = 0;    ///< Room for events.

@@ -30,6 +30,8 @@ Persistent Bench::ready(const Part& part) {
   call.element = element;
   call.count = shape.counts().empty() ? shape.count() : 0;
   call.send_counts = call.recv_counts = shape.counts();
+  if (part.kind == Kind::gatherv || part.kind == Kind::allgatherv) call.send_counts = call.send_counts.first(1);
+  if (part.kind == Kind::scatterv) call.recv_counts = call.recv_counts.first(1);
   if (collectives::get(part.kind).reduces) call.reduction = {Op::sum, true, nullptr, nullptr};
   call.algorithm = part.algorithm;
   return world_.init(call);

@@ -2,6 +2,7 @@
 // The part of the suite where something goes wrong: cancelled transfers, dead peers, forgotten groups.
 #include <algorithm>
 
+#include "base/clock.hpp"
 #include "base/random.hpp"
 #include "suite.hpp"
 
@@ -180,9 +181,11 @@ TEST_P(Faults, a_sender_cancels_in_the_middle) {
 
 TEST_P(Faults, who_sends_what_nobody_awaits_is_held_up_in_the_end) {
   run(2, [](Endpoint& self) {
-    if (self.transport().name() == "inproc") return;  // there everything is in one process
+    // There everything is in one process, or with the MPI, which keeps what it likes.
+    if (self.transport().name() == "inproc" || self.transport().name().starts_with("mpi")) return;
     constexpr std::size_t size = 4000, most = 8 << 20;
-    for (int times = 0; times < 2; ++times) {  // what was received gives the room back
+    constexpr std::uint64_t long_enough = 300'000'000;  // for a message that may go, also where others compute
+    for (int times = 0; times < 2; ++times) {           // what was received gives the room back
       if (self.rank() == 0) {
         std::uint32_t count = 0;
         for (;; ++count) {
@@ -190,7 +193,8 @@ TEST_P(Faults, who_sends_what_nobody_awaits_is_held_up_in_the_end) {
           buffer.fill(pattern(0, 1, count));
           Transfer send = transfer(1, tag(1000 + count), buffer);
           self.send(send);
-          for (int i = 0; i < 2000 && send.state == State::pending; ++i) {
+          const std::uint64_t begun = base::now();
+          while (send.state == State::pending && base::now() - begun < long_enough) {
             self.glance();
             self.yield();
           }
