@@ -12,6 +12,8 @@
 #include <cstdio>
 #include <cstring>
 
+#include "base/words.hpp"
+
 namespace tutti::launch {
 
 namespace {
