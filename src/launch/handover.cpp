@@ -113,8 +113,8 @@ int Handover::serve(std::chrono::nanoseconds patience, const News& news) {
     while (!deaf) {
       base::Descriptor socket(accept4(listener_.get(), nullptr, nullptr, SOCK_CLOEXEC | SOCK_NONBLOCK));
       if (!socket && transport::tcp::is_want(errno)) {
-        const Error want = system_error("the other ranks of this host cannot be let in yet");
-        if (!std::exchange(told, true)) base::log(want.what());
+        const std::string want = system_text("the other ranks of this host cannot be let in yet", errno);
+        if (!std::exchange(told, true)) base::log(want);
         deaf_until = base::now() + transport::tcp::pause_in_want;
       }
       if (!socket) break;

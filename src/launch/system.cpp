@@ -40,11 +40,13 @@ base::Descriptor open_socket(int flags) {
 
 }  // namespace
 
-Error system_error(const std::string& what, int number) {
+std::string system_text(const std::string& what, int number) {
   const char* const advice =
       number == EMFILE ? "; raise the limit of open files (ulimit -n), or start fewer ranks" : "";
-  return Error(Cause::system, what + ": " + std::strerror(number) + advice);
+  return what + ": " + std::strerror(number) + advice;
 }
+
+Error system_error(const std::string& what, int number) { return Error(Cause::system, system_text(what, number)); }
 
 Error system_error(const std::string& what) { return system_error(what, errno); }
 

@@ -13,7 +13,9 @@
 
 namespace tutti::launch {
 
-/// An Error (system) whose text is `what` and the reason in errno.
+/// `what`, the reason that has this number, and what to do about it.
+std::string system_text(const std::string& what, int number);
+/// An Error (system) with that text; the reason is in errno.
 Error system_error(const std::string& what);
 Error system_error(const std::string& what, int number);
 

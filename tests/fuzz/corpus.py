@@ -157,6 +157,8 @@ def links():
     yield "too_large", b"\0\0" + stream(one(1, size=16_385))
     yield "no_place", b"\0\0" + stream(one(4, size=100, place=3))
     yield "refused", b"\0\0" + stream(one(5, handle=13))
+    for name, start in (("", b"\0\0"), ("_while_sending", b"\1\0")):
+        yield f"cut_off{name}", start + stream(data[0], one(11, place=1), data[1], one(11))
 
 
 def rings():

@@ -10,6 +10,7 @@
 #include <chrono>
 #include <cstddef>
 #include <ctime>
+#include <latch>
 #include <thread>
 #include <vector>
 
@@ -64,7 +65,12 @@ TEST(Handover, SleepsWhileItCannotLetRanksIn) {
   base::Descriptor guest(socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0));
   const auto address = tcp::Address::parse(where);
   testing::internal::CaptureStderr();
-  std::thread server([&] { EXPECT_EQ(handover.serve(30s), 0); });
+  std::latch begun(1);  // sanitizers need descriptors where a thread begins
+  std::thread server([&] {
+    begun.count_down();
+    EXPECT_EQ(handover.serve(30s), 0);
+  });
+  begun.wait();
   {
     const NoDescriptors none;
     EXPECT_EQ(connect(guest.get(), address->system(), address->length()), 0);
