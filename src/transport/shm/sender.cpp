@@ -60,11 +60,12 @@ void Sender::control(Peer peer, const Record& record) {
 }
 
 /// Small messages that nobody receives would fill the peer's memory: beyond some of them they are announced, as large
-/// ones are. Where all offers are taken they go all the same, as the one that the peer waits for may be behind them.
+/// ones are. Where half of the offers are taken they go all the same: the one that the peer waits for may be behind
+/// them, and a large one has no other way.
 bool Sender::goes_at_once(Line& line, const Transfer& transfer) const {
   if (transfer.size > eager_) return false;
   return line.ring->keeps_few(transfer.size) || transfer.size == 0 || transfer.peer == self_ || transfer.is_notice() ||
-         line.slots.empty();
+         line.slots.size() <= offers / 2;
 }
 
 /// Puts one message into the ring: all of it, or its announcement.
