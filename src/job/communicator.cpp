@@ -193,7 +193,10 @@ std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const Offer offer = agreed_settings(ranks, *hosts.here, source);
   hosts.here.reset();
   Process process;
-  together(ranks, [&] { process = process_from_environment(offer, source); });
+  together(ranks, [&] {
+    process = process_from_environment(offer, source);
+    process.timeout = timeout_from_environment();
+  });
   process.segment = hosts.segment;
   process.rank = ranks.rank();
   process.board = hosts.board;

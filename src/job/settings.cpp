@@ -68,7 +68,6 @@ Process process_from_environment(const Offer& agreed, const tune::Source& own) {
   process.table = {agreed.lines, agreed.table, own.why, own.trouble, {agreed.processor, agreed.cache}};
   process.progress = agreed.progress;
   process.single_copy = single_copy_wanted();
-  process.timeout = timeout_from_environment();
   process.caches = caches_from_environment();
   return process;
 }

@@ -20,7 +20,7 @@ std::uint64_t timeout_from_environment();
 Offer own_offer(const tune::Source& source);
 
 /// A process as far as it is known by what all ranks agreed on and what this rank's environment says; `own`: this
-/// rank's table, for `tutti info`. Throws Error (usage).
+/// rank's table, for `tutti info`. The time-out is not among them: an MPI's calls know none. Throws Error (usage).
 Process process_from_environment(const Offer& agreed, const tune::Source& own);
 
 /// What somebody has set for this rank, or measured on its machine, and rank 0's selection takes the place of.

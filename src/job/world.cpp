@@ -155,6 +155,7 @@ void World::make() {
   const HostNews news = shared_news(place, mine, unused.mark());
   unused.tell(rank, mine == 0, news.unused);
   Process process = process_from_environment(offer, source);
+  process.timeout = timeout_from_environment();
   process.segment = segment;
   process.rank = rank;
   process.board = news.board;

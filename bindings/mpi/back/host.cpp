@@ -59,7 +59,6 @@ std::string barrier_lines(int ranks, int cores) {
 /// Rank 0's selection holds for all. Collective.
 job::Process agreed_process(Ranks& ranks, const tune::Source& source) {
   job::Process process = job::process_from_environment(job::agreed_offer(ranks, job::own_offer(source)), source);
-  process.timeout = 0;                          // an MPI's calls know none
   process.progress = job::ProgressThread::off;  // decided with each request that is left open
   return process;
 }

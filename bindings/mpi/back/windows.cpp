@@ -40,7 +40,7 @@ std::unique_ptr<launch::Window> open_window(Ranks& job, const std::vector<Rank>&
   std::unique_ptr<launch::Window> window;
   try {
     if (segment != nullptr)
-      window = std::make_unique<launch::Window>(segment, place, secret, transport::places_to_listen(false));
+      window = std::make_unique<launch::Window>(segment, place, secret, transport::places_to_listen(true));
   } catch (const Error& error) {
     base::log(std::string("tutti why on other hosts cannot ask this rank: ") + error.what());
   }
