@@ -31,7 +31,7 @@ struct Elements {
 }
 
 /// Whether `block` is `buffer` from its element `first` on: the contribution is in place. Throws Error (usage) where
-/// they overlap otherwise.
+/// they overlap otherwise. The call has its buffers, and the counts of a v-form.
 inline bool starts_at(const Call& call, Elements block, Elements buffer, std::uint64_t first) {
   const std::size_t element = call.element;
   detail::Meeting found = detail::Meeting::apart;
@@ -40,7 +40,7 @@ inline bool starts_at(const Call& call, Elements block, Elements buffer, std::ui
   else if (buffer.memory != nullptr)
     found = detail::meeting_side_by_side(block.memory, block.count * element, buffer.memory, buffer.count * element,
                                          first * element);
-  if (found == detail::Meeting::crossing) detail::refuse_crossing(call.kind);
+  if (found == detail::Meeting::crossing) detail::expect_apart(call);
   return found == detail::Meeting::same;
 }
 
@@ -56,9 +56,10 @@ std::uint64_t blocks_before(Rank rank, Count count) {
 void put_buffers(Call& call, const void* in, std::uint64_t in_count, void* out, std::uint64_t out_count,
                  std::uint64_t own) {
   call.output = out;
+  call.input = in;
   call.in_place = in == TUTTI_IN_PLACE ||
                   starts_at(call, {in, call.input_layout, in_count}, {out, call.output_layout, out_count}, own);
-  if (!call.in_place) call.input = in;
+  if (call.in_place) call.input = nullptr;
 }
 
 Call barrier_call(tutti_group group) { return made_by(group, Kind::barrier); }
@@ -111,10 +112,11 @@ void put_scattered(Call& call, bool root, const void* in, std::uint64_t in_count
     return;
   }
   call.input = in;
+  call.output = out;
   call.in_place =
       out == TUTTI_IN_PLACE || starts_at(call, {out, call.output_layout, static_cast<std::uint64_t>(out_count)},
                                          {in, call.input_layout, in_count}, own);
-  if (!call.in_place) call.output = out;
+  if (call.in_place) call.output = nullptr;
 }
 
 Call scatter_call(tutti_group group, const void* in, void* out, Count count, tutti_type type, Rank root) {
@@ -207,6 +209,10 @@ Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_count
   call.recv_offsets = per_rank(group, recv_offsets);
   const std::uint64_t received = reach(group, recv_counts, recv_offsets);
   const bool all_in_place = in == TUTTI_IN_PLACE || in == out || send_counts == nullptr;  // or refused
+  if (!all_in_place) {
+    call.send_counts = per_rank(group, send_counts);
+    call.send_offsets = per_rank(group, send_offsets);
+  }
   put_buffers(call, in, all_in_place ? received : reach(group, send_counts, send_offsets), out, received, 0);
   call.send_counts = call.in_place ? call.recv_counts : needed_per_rank(group, call, send_counts);
   call.send_offsets = call.in_place ? call.recv_offsets : per_rank(group, send_offsets);

@@ -31,7 +31,8 @@ class Member;
 /// A group of processes. A handle: copies refer to the same group, which is released with the last of them.
 /// One thread at a time may start operations on a group; any thread may wait. All ranks call collectives in the same
 /// order; the blocking, request and persistent forms of one collective match each other.
-/// in and out share no memory but in place, as each method says; buffers of elements side by side are refused else.
+/// What is sent and what is received share no memory but in place, as each method says; where the elements lie side by
+/// side that is refused else.
 /// A call throws Error (usage) before anything is sent; a blocking call and a request's wait also throw Mismatch,
 /// PeerLost, Timeout and Error (broken, system): docs/errors.md.
 class TUTTI_API Group {

@@ -39,6 +39,18 @@ Reduction reduction(const Function<F>& op) {
 TUTTI_API void expect_blocks(Kind kind, const char* which, Count length, Count blocks, std::span<const Count> counts,
                              std::span<const Count> offsets);
 
+/// Of a v-form whose buffers overlap: throws Error (usage) where what is sent and what is received share memory. Blocks
+/// of both may lie between each other's, as the rows of a field do whose edges are exchanged.
+TUTTI_API void expect_apart(const Call& call);
+
+/// in_place of a v-form.
+template <class Inner, class Outer>
+bool in_place_among_blocks(const Call& call, const Inner& inner, const Outer& outer, Count index) {
+  const Meeting found = meeting_of(inner, outer, index);
+  if (found == Meeting::crossing) expect_apart(call);
+  return found == Meeting::same;
+}
+
 /// Of a call whose result is one block: in place the whole is the output, since the operands are taken from there.
 template <class In, class Out>
 void put_block(Call& made, const In& in, const Out& out) {
@@ -188,12 +200,14 @@ template <class In, class Out>
 void Group::expect_no_crossing(const Call& made, const In& in, const Out& out) const {
   const bool root = rank() == made.root;
   const auto own = static_cast<std::size_t>(rank());
-  if (made.kind == Kind::allgatherv || (made.kind == Kind::gatherv && root))
-    static_cast<void>(
-        detail::in_place(made.kind, in, out, detail::block_offset(made.recv_counts, made.recv_offsets, own)));
-  if (made.kind == Kind::scatterv && root)
-    static_cast<void>(
-        detail::in_place(made.kind, out, in, detail::block_offset(made.send_counts, made.send_offsets, own)));
+  if (made.kind == Kind::allgatherv || (made.kind == Kind::gatherv && root)) {
+    const Count offset = detail::block_offset(made.recv_counts, made.recv_offsets, own);
+    if (offset >= 0) static_cast<void>(detail::in_place_among_blocks(made, in, out, offset));
+  }
+  if (made.kind == Kind::scatterv && root) {
+    const Count offset = detail::block_offset(made.send_counts, made.send_offsets, own);
+    if (offset >= 0) static_cast<void>(detail::in_place_among_blocks(made, out, in, offset));
+  }
 }
 
 template <class In, class Out>
@@ -206,7 +220,7 @@ Call Group::varying_call(Kind kind, const In& in, Out&& out, std::span<const Cou
   made.send_offsets = send_offsets;
   made.recv_counts = recv_counts;
   made.recv_offsets = recv_offsets;
-  if (kind == Kind::alltoallv && length(out) > 0 && detail::in_place(made.kind, in, out, 0)) {
+  if (kind == Kind::alltoallv && length(out) > 0 && detail::in_place_among_blocks(made, in, out, 0)) {
     made.in_place = true;
     made.send_counts = recv_counts;
     made.send_offsets = recv_offsets;

@@ -238,7 +238,7 @@ void Planner::check_varying(const Call& call) const {
   }
   const auto side = [&](const char* which, std::span<const Count> counts, std::span<const Count> offsets,
                         std::size_t needed) {
-    if (needed == 0) return;
+    if (needed == 0 && !collectives::has_neighbors(call.kind)) return;  // this rank needs none
     const std::string name(which);
     const std::string each = needed == 1 ? "one" : std::string("one for each ") + partner(call.kind);
     if (counts.size() != needed)

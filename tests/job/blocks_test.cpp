@@ -156,7 +156,10 @@ TEST_F(Blocks, OfInAndOutInTheSameMemory) {
     expect_refused(text, [&] { world.alltoall(part(0, 3), part(1, 3)); });
     const Counts ones{1, 1, 1};
     expect_refused(text, [&] { world.alltoallv(part(0, 3), ones, {}, part(2, 3), ones, {}); });
-    // Side by side, or with no elements, they do not.
+    // Blocks that lie between each other's are apart, as are buffers side by side, or without elements.
+    const Counts comb{0, 2, 4};
+    world.alltoallv(part(1, 5), ones, comb, all, ones, comb);
+    for (Rank rank = 0; rank < world.size(); ++rank) EXPECT_EQ(all[static_cast<std::size_t>(2 * rank)], rank);
     world.allreduce(part(0, 3), part(3, 3), sum);
     world.allgatherv(part(1, 0), all, Counts{0, 0, 0});
     world.allgather(part(2 * me, 2), all);
