@@ -10,6 +10,7 @@
 #include "base/names.hpp"
 #include "tutti/buffers.hpp"
 #include "tutti/error.hpp"
+#include "tutti/group.hpp"
 
 namespace tutti {
 namespace {
