@@ -70,6 +70,10 @@ T Membership::hear(Deadline& deadline) {
   }
 }
 
+void Membership::hear_why(Deadline& deadline) {
+  for (;;) heed(control.receive(deadline), deadline);
+}
+
 void Membership::heed(const Message& message, Deadline& deadline) {
   const auto* waiting = std::get_if<Waiting>(&message);
   if (waiting == nullptr) throw control.unexpected();
@@ -192,8 +196,7 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
     Handover handover(*segment, secret, std::move(door));
     const Handover::News news{control.descriptor(), [&] { heed(control.receive(deadline), deadline); }};
     if (handover.serve(std::chrono::nanoseconds(deadline.left()), news) == 0) return;
-    hear<Refused>(deadline);  // the time is out, and that is thrown
-    throw Error(Cause::system, "the other ranks of this host did not come for the memory to share");
+    hear_why(deadline);  // the time is out
   }
   const auto lowest = static_cast<std::size_t>(std::ranges::find(hosts, host) - begin);
   try {
@@ -203,7 +206,7 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
     // The store may know the reason: then that is thrown.
     Deadline soon(Patience{farewell});
     try {
-      hear<Refused>(soon);
+      hear_why(soon);
     } catch (const Timeout&) {
     }
     raise(Error(error.cause(), "no memory is shared with rank " + std::to_string(lowest) + ", which is on this host: " +

@@ -57,6 +57,8 @@ struct Membership {
   /// What the store says next; for whom one waits it may say at any time, and that is kept. Throws as `receive`.
   template <class T>
   T hear(Deadline& deadline);
+  /// Nothing may come but why this rank is refused, which is thrown as by `receive`.
+  [[noreturn]] void hear_why(Deadline& deadline);
   void heed(const Message& message, Deadline& deadline);
   void share_memory(const Roster& roster, base::Descriptor door, Deadline& deadline);
   void enter();

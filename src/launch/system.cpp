@@ -9,7 +9,6 @@
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
-#include <cstdio>
 #include <cstring>
 
 #include "base/words.hpp"
