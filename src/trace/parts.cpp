@@ -6,6 +6,7 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
@@ -21,8 +22,6 @@ namespace tutti::trace {
 namespace {
 
 namespace fs = std::filesystem;
-
-constexpr std::string_view ending = ".part";
 
 struct FoundPart {
   std::string path;
@@ -90,10 +89,12 @@ std::vector<Record> read_parts(std::vector<FoundPart>& parts) {
   return records;
 }
 
-/// The parts of one job, for messages.
-std::string all_of(const std::string& file, std::uint64_t job) {
-  return file + "." + base::hexadecimal(job) + ".*.part";
+std::string part_name(const std::string& file, std::uint64_t job, std::string_view rank) {
+  return file + "." + base::hexadecimal(job) + "." + std::string(rank) + ".part";
 }
+
+/// The parts of one job, for messages.
+std::string all_of(const std::string& file, std::uint64_t job) { return part_name(file, job, "*"); }
 
 /// When a job started, by the first of its parts that can be read.
 std::int64_t start_of(const std::vector<FoundPart>& parts) {
@@ -107,8 +108,11 @@ std::int64_t start_of(const std::vector<FoundPart>& parts) {
   return std::numeric_limits<std::int64_t>::min();
 }
 
+/// Each is read once: parts may be large.
 Jobs::const_iterator newest(const Jobs& jobs) {
-  return std::ranges::max_element(jobs, {}, [](const auto& job) { return start_of(job.second); });
+  std::vector<std::int64_t> starts;
+  for (const auto& job : jobs) starts.push_back(start_of(job.second));
+  return std::next(jobs.begin(), std::ranges::max_element(starts) - starts.begin());
 }
 
 void name_others(const std::string& file, const Jobs& jobs, Jobs::const_iterator chosen) {
@@ -135,7 +139,7 @@ void refuse_newer(const std::string& file, const std::vector<Record>& records) {
 }  // namespace
 
 std::string part_of(const std::string& file, std::uint64_t job, Rank rank) {
-  return file + "." + base::hexadecimal(job) + "." + std::to_string(rank) + std::string(ending);
+  return part_name(file, job, std::to_string(rank));
 }
 
 std::vector<std::string> merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t),
