@@ -96,28 +96,27 @@ std::optional<Address> Address::parse(std::string_view text) {
   return made;
 }
 
-Address Address::of(int socket) {
+Address Address::ask(int (*name)(int, sockaddr*, socklen_t*), int socket) {
   Address found;
   found.length_ = sizeof found.storage_;
-  getsockname(socket, reinterpret_cast<sockaddr*>(&found.storage_), &found.length_);
+  name(socket, reinterpret_cast<sockaddr*>(&found.storage_), &found.length_);
   return found;
 }
 
-Address Address::of_peer(int socket) {
-  Address found;
-  found.length_ = sizeof found.storage_;
-  getpeername(socket, reinterpret_cast<sockaddr*>(&found.storage_), &found.length_);
-  return found;
+Address Address::of(int socket) { return ask(getsockname, socket); }
+
+Address Address::of_peer(int socket) { return ask(getpeername, socket); }
+
+std::span<const std::byte> Address::host() const {
+  if (storage_.ss_family == AF_INET)
+    return std::as_bytes(std::span(&reinterpret_cast<const sockaddr_in&>(storage_).sin_addr, 1));
+  if (storage_.ss_family == AF_INET6)
+    return std::as_bytes(std::span(&reinterpret_cast<const sockaddr_in6&>(storage_).sin6_addr, 1));
+  return {};
 }
 
 bool Address::same_host(const Address& other) const {
-  if (storage_.ss_family != other.storage_.ss_family) return false;
-  const auto same = [&](auto kind, auto member) {
-    return std::memcmp(&(reinterpret_cast<const decltype(kind)&>(storage_).*member),
-                       &(reinterpret_cast<const decltype(kind)&>(other.storage_).*member), sizeof(kind.*member)) == 0;
-  };
-  if (storage_.ss_family == AF_INET) return same(sockaddr_in{}, &sockaddr_in::sin_addr);
-  return storage_.ss_family == AF_INET6 && same(sockaddr_in6{}, &sockaddr_in6::sin6_addr);
+  return !host().empty() && std::ranges::equal(host(), other.host());
 }
 
 std::string Address::text() const {

@@ -4,8 +4,10 @@
 
 #include <sys/socket.h>
 
+#include <cstddef>
 #include <cstdint>
 #include <optional>
+#include <span>
 #include <string>
 #include <string_view>
 #include <vector>
@@ -21,7 +23,6 @@ class Address {
   static std::optional<Address> parse(std::string_view text);
   /// What a socket is bound to.
   static Address of(int socket);
-
   /// What a connection's other end is bound to.
   static Address of_peer(int socket);
 
@@ -32,6 +33,10 @@ class Address {
   socklen_t length() const { return length_; }
 
  private:
+  static Address ask(int (*name)(int, sockaddr*, socklen_t*), int socket);
+  /// The address without its port; empty of Unix sockets.
+  std::span<const std::byte> host() const;
+
   sockaddr_storage storage_{};
   socklen_t length_ = 0;
 };
