@@ -74,34 +74,28 @@ void require_place(const std::string& path) {
 
 Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble) {
   trouble.clear();
+  const auto unused = [&](const std::string& why) {
+    trouble = path + why + "; it is not used";
+    return Measurements();
+  };
   std::error_code failed;
   const auto status = std::filesystem::status(path, failed);
   if (status.type() == std::filesystem::file_type::not_found) return {};
-  if (failed || status.type() != std::filesystem::file_type::regular) {
-    trouble = path + " is no file; it is not used";
-    return {};
-  }
+  if (failed || status.type() != std::filesystem::file_type::regular) return unused(" is no file");
   std::ifstream file(path, std::ios::binary);
-  if (!file || std::filesystem::file_size(path, failed) > longest || failed) {
-    trouble = path + " cannot be read; it is not used";
-    return {};
-  }
+  if (!file || std::filesystem::file_size(path, failed) > longest || failed) return unused(" cannot be read");
   const std::string text(std::istreambuf_iterator<char>(file), {});
   try {
     Measurements found = from_json(text);
-    if (found.machine != machine.text()) {
-      trouble = path + " was measured on another machine; it is not used";
-      return {};
-    }
+    if (found.machine != machine.text()) return unused(" was measured on another machine");
     std::string without;
     for (const Kind kind : drop_unknown(found)) base::add_word(without, name_of(kind));
     if (!without.empty())
       trouble = path + " has algorithms that this version of Tutti does not have; they are left out (" + without + ")";
     return found;
   } catch (const Error& error) {
-    trouble = path + ": " + error.what() + "; it is not used";
+    return unused(std::string(": ") + error.what());
   }
-  return {};
 }
 
 void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
