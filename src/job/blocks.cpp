@@ -2,6 +2,7 @@
 #include "job/blocks.hpp"
 
 #include <algorithm>
+#include <cstdint>
 #include <numeric>
 #include <string>
 #include <vector>
@@ -9,6 +10,59 @@
 #include "base/names.hpp"
 #include "collectives/collective.hpp"
 #include "tutti/error.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti {
+namespace {
+
+struct Extent {
+  std::uintptr_t begin, end;
+  bool sent;
+};
+
+/// Nobody has checked the numbers yet: they may wrap around.
+void add_blocks(std::vector<Extent>& to, const void* memory, std::span<const Count> counts,
+                std::span<const Count> offsets, std::size_t element, bool sent) {
+  std::uintptr_t next = 0;
+  for (std::size_t i = 0; i < counts.size(); ++i) {
+    const auto count = static_cast<std::uintptr_t>(counts[i]);
+    const std::uintptr_t first = offsets.empty() ? next : static_cast<std::uintptr_t>(offsets[i]);
+    const std::uintptr_t begin = reinterpret_cast<std::uintptr_t>(memory) + first * element;
+    if (counts[i] > 0) to.push_back({begin, begin + count * element, sent});
+    next = first + count;
+  }
+}
+
+}  // namespace
+
+void detail::expect_apart(const Call& call) {
+  const bool laid_out = call.input_layout != nullptr || call.output_layout != nullptr;
+  if (laid_out || call.send_counts.empty() || call.recv_counts.empty()) refuse_crossing(call.kind);
+  const auto incomplete = [](std::span<const Count> counts, std::span<const Count> offsets) {
+    return !offsets.empty() && offsets.size() < counts.size();
+  };
+  if (incomplete(call.send_counts, call.send_offsets) || incomplete(call.recv_counts, call.recv_offsets))
+    return;  // refused later
+  std::vector<Extent> blocks;
+  add_blocks(blocks, call.input, call.send_counts, call.send_offsets, call.element, true);
+  add_blocks(blocks, call.output, call.recv_counts, call.recv_offsets, call.element, false);
+  std::ranges::sort(blocks, {}, &Extent::begin);
+  std::uintptr_t sent = 0, received = 0;  // up to where those before reach
+  for (const Extent& block : blocks) {
+    if (block.begin < (block.sent ? received : sent)) refuse_crossing(call.kind);
+    std::uintptr_t& reach = block.sent ? sent : received;
+    reach = std::max(reach, block.end);
+  }
+}
+
+void detail::refuse_crossing(Kind kind) {
+  throw Error(Cause::usage,
+              std::string(name_of(kind)) +
+                  ": in and out overlap; pass separate buffers, or to work in place the same memory, laid out alike, "
+                  "as both (where one has everybody's blocks, this rank's own block of it as the other)");
+}
+
+}  // namespace tutti
 
 namespace tutti::job {
 namespace {
