@@ -172,9 +172,14 @@ TEST(Tcp, WhoHasTooManyCallersIsWaitedForWhereItsHostAnswers) {
       caller.call(2);
       ASSERT_TRUE(until(patience, [&] { return caller.connected(2); }));
     }
+    testing::internal::CaptureStderr();
     caller.call(1);
     const bool lost = until(answers ? 700'000'000 : patience, [&] { return caller.fate(1) != Fate::well; });
     EXPECT_EQ(lost, !answers);
+    const std::string said = testing::internal::GetCapturedStderr();
+    const auto told = said.find("rank 1 has not answered at " + crowded.address() + " (no answer), but others");
+    EXPECT_EQ(told != std::string::npos, answers) << said;
+    EXPECT_EQ(said.find("rank 1", said.find("rank 1") + 1), std::string::npos) << "said twice: " << said;
     EXPECT_EQ(caller.unreached(1), lost ? crowded.address() + " (no answer)" : "");
   }
 }

@@ -193,14 +193,25 @@ Door::Failure Door::Call::failure() {
 
 /// A system that lets nobody in for want of room is silent, like one that is not there. Where another process of that
 /// host answers it is there.
-bool Door::is_late(Call& call, std::uint64_t now) const {
+bool Door::is_late(Call& call, std::uint64_t now) {
   if (now <= call.deadline) return false;
   const auto is_there = [this](const Address& address) { return owner_.answers(address); };
   const bool there =
       std::ranges::any_of(call.again, is_there) || std::ranges::any_of(call.attempts, is_there, &Attempt::address);
   if (!there || now > call.last) return true;
+  say_late(call, now);
   call.deadline = now + patience_.call;
   return false;
+}
+
+/// Patience without a word looks like a hang.
+void Door::say_late(Call& call, std::uint64_t now) {
+  if (std::exchange(told_late_, true)) return;
+  constexpr std::uint64_t second = 1'000'000'000;
+  base::log("rank " + std::to_string(identity_.rank) + ": rank " + std::to_string(call.peer) + " has not answered at " +
+            call.failure().said + ", but others of its host have; it is called for up to " +
+            std::to_string((call.last - now) / second) +
+            " s more. If a firewall stands between them, open its ports; of other ranks nothing is said");
 }
 
 /// True when it has ended: it is through when the chosen attempt is open.

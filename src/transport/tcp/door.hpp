@@ -84,7 +84,8 @@ class Door {
 
   void dial(Call& call, std::uint64_t now);
   bool advance(Call& call, std::uint64_t now);
-  bool is_late(Call& call, std::uint64_t now) const;
+  bool is_late(Call& call, std::uint64_t now);
+  void say_late(Call& call, std::uint64_t now);
   void enter(Greeting& greeting);
   void accept(std::uint64_t now);
   void listen_or_not(std::uint64_t now);
@@ -103,7 +104,8 @@ class Door {
   std::vector<Call> calls_;
   bool listening_ = true;
   std::uint64_t deaf_until_ = 0;  ///< No descriptor was left for the next caller.
-  bool told_ = false;
+  bool told_ = false;             ///< that somebody was turned away
+  bool told_late_ = false;        ///< that a peer does not answer while its host does
 };
 
 }  // namespace tutti::transport::tcp
