@@ -156,7 +156,7 @@ struct Lying {
 
 /// Two buffers, one of which may be a part of the other.
 enum class Meeting : unsigned char {
-  apart,     ///< They share nothing, or are laid out and do not begin at the same element.
+  apart,     ///< They share nothing.
   same,      ///< The one is that part of the other: the call is in place.
   crossing,  ///< They share memory in another way: a call would write what it has yet to read.
 };
@@ -176,7 +176,7 @@ inline Meeting meeting_side_by_side(const void* inner, std::uintptr_t bytes, con
 }
 
 /// How `inner` and `outer` lie from element `first` of `outer` on. Of buffers that are not equally long and are laid
-/// out, some elements are compared.
+/// out, some elements are compared to find out whether they are the same.
 TUTTI_API Meeting meeting(const Lying& inner, const Lying& outer, Count first, std::size_t element);
 
 }  // namespace detail

@@ -47,6 +47,12 @@ struct Form {
   mutable std::atomic<std::int8_t> overlaps_{-1};  // not known yet
 };
 
+/// Throws Error (usage): it reaches further than 64 bits count.
+[[noreturn]] void refuse_size();
+/// Of what has not been checked; they throw so.
+Count times(Count a, Count b);
+Count plus(Count a, Count b);
+
 // Making nodes; every one of them returns a normal form.
 Node run(Count bytes);
 Node loop(Count count, Count stride, Node body);
@@ -64,5 +70,9 @@ struct Clash {
   Count first, second;
 };
 std::optional<Clash> find_overlap(const Node& node);
+
+/// Whether two pieces of memory have a byte in common, the second seen from `distance` bytes behind where the first is.
+/// Of those that lie between each other and are of very many runs it is taken for granted.
+bool share(const Node& one, const Node& other, Count distance);
 
 }  // namespace tutti::layout

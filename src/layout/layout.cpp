@@ -12,6 +12,8 @@ namespace tutti {
 
 using layout::Form;
 using layout::Node;
+using layout::plus;
+using layout::times;
 
 namespace {
 
@@ -21,30 +23,34 @@ void expect_count(const char* what, Count count) {
   if (count < 0) refuse(std::string(what) + " is " + std::to_string(count) + " and must not be negative");
 }
 
-Count times(Count a, Count b) {
-  Count product = 0;
-  if (__builtin_mul_overflow(a, b, &product)) refuse("it reaches further than 64 bits count; make it smaller");
-  return product;
-}
-
 Layout make(Node node, Count lower, Count extent) {
   return Layout(std::make_shared<const Form>(std::move(node), lower, extent));
 }
 
-/// The bounds of layouts side by side, lower and upper.
+/// The bounds of layouts side by side, lower and upper. An extent may be negative, as MPI's: then upper lies below
+/// lower.
 struct Bounds {
   Count lower = std::numeric_limits<Count>::max(), upper = std::numeric_limits<Count>::min();
+  bool any = false;
 
-  void add(Count begin, Count end) {
+  /// Of `layout`, `offset` bytes further on.
+  void add(const Layout& layout, Count offset) {
+    const Count begin = plus(offset, layout.lower());
     lower = std::min(lower, begin);
-    upper = std::max(upper, end);
+    upper = std::max(upper, plus(begin, layout.extent()));
+    any = true;
   }
-  Layout make(Node node) const { return lower > upper ? Layout() : tutti::make(std::move(node), lower, upper - lower); }
+  Layout make(Node node) const {
+    if (!any) return {};
+    if (Count extent = 0; !__builtin_sub_overflow(upper, lower, &extent))
+      return tutti::make(std::move(node), lower, extent);
+    layout::refuse_size();
+  }
 };
 
 Node moved_node(const Layout& layout, Count bytes) {
   Node node = layout.form().node;
-  if (__builtin_add_overflow(node.offset, bytes, &node.offset)) refuse("an offset is too large");
+  node.offset = plus(node.offset, bytes);
   return node;
 }
 
@@ -75,8 +81,7 @@ Layout Layout::strided_bytes(Count count, Count block, Count stride) const {
   Bounds bounds;
   const Count last = times(count - 1, stride), inner = times(block - 1, extent());
   for (const Count begin : {Count{0}, last})
-    for (const Count further : {Count{0}, inner})
-      bounds.add(begin + further + lower(), begin + further + lower() + extent());
+    for (const Count further : {Count{0}, inner}) bounds.add(*this, plus(begin, further));
   return bounds.make(layout::loop(count, stride, std::move(one)));
 }
 
@@ -91,9 +96,9 @@ Layout Layout::indexed(std::span<const Count> counts, std::span<const Count> off
     if (counts[i] == 0) continue;
     const Count offset = times(offsets[i], extent());
     parts.push_back(layout::loop(counts[i], extent(), form_->node));
-    if (__builtin_add_overflow(parts.back().offset, offset, &parts.back().offset)) refuse("an offset is too large");
-    const Count last = times(counts[i] - 1, extent());
-    bounds.add(offset + lower() + std::min<Count>(last, 0), offset + lower() + extent() + std::max<Count>(last, 0));
+    parts.back().offset = plus(parts.back().offset, offset);
+    bounds.add(*this, offset);
+    bounds.add(*this, plus(offset, times(counts[i] - 1, extent())));
   }
   return bounds.make(layout::list(std::move(parts)));
 }
@@ -104,7 +109,7 @@ Layout Layout::mixed(std::span<const Part> given) {
   for (const Part& part : given) {
     if (part.layout.size() == 0) continue;
     parts.push_back(moved_node(part.layout, part.offset));
-    bounds.add(part.offset + part.layout.lower(), part.offset + part.layout.lower() + part.layout.extent());
+    bounds.add(part.layout, part.offset);
   }
   return bounds.make(layout::list(std::move(parts)));
 }
@@ -120,13 +125,13 @@ Layout Layout::box(std::span<const Count> whole, std::span<const Count> part, st
       refuse("elements " + std::to_string(first[i]) + " to " + std::to_string(first[i] + part[i]) + " of dimension " +
              std::to_string(i) + " reach outside the array, which has " + std::to_string(whole[i]) + " there");
     block = block.strided_bytes(part[i], 1, stride);
-    begin += times(first[i], stride);
+    begin = plus(begin, times(first[i], stride));
     stride = times(stride, whole[i]);
   }
   return block.moved(begin).resized(0, stride);
 }
 
-Layout Layout::moved(Count bytes) const { return make(moved_node(*this, bytes), lower() + bytes, extent()); }
+Layout Layout::moved(Count bytes) const { return make(moved_node(*this, bytes), plus(lower(), bytes), extent()); }
 
 Layout Layout::resized(Count lower, Count extent) const { return make(form_->node, lower, extent); }
 
@@ -214,7 +219,12 @@ std::uint64_t hash_of(const Node& node, std::uint64_t hash) {
 }  // namespace
 
 Form::Form(Node made, Count lower_bound, Count with_extent)
-    : node(std::move(made)), lower(lower_bound), extent(with_extent), hash(hash_of(node, 0)) {}
+    : node(std::move(made)), lower(lower_bound), extent(with_extent), hash(hash_of(node, 0)) {
+  // So that nobody who adds them has to look.
+  static_cast<void>(plus(node.offset, node.lowest));
+  static_cast<void>(plus(node.offset, node.upmost));
+  static_cast<void>(plus(lower, extent));
+}
 
 bool Form::overlaps() const {
   // Relaxed: whoever does not see the answer finds the same one.

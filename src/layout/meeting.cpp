@@ -18,14 +18,34 @@ std::uintptr_t place(const Lying& of, Count index, Count element) {
   return address(of) + static_cast<std::uintptr_t>(of.layout == nullptr ? bytes : of.layout->place(bytes));
 }
 
+layout::Node node(const Lying& of, Count element) {
+  return of.layout == nullptr ? layout::run(of.count * element) : of.layout->form().node;
+}
+
+Count distance(const Lying& from, const Lying& to) { return static_cast<Count>(address(to) - address(from)); }
+
+/// Of what reaches from the first byte to the last that each touches.
+bool spans_overlap(const Lying& inner, const Lying& outer, Count element) {
+  const auto begin = [](const Lying& of) {
+    return static_cast<const std::byte*>(of.memory) + (of.layout == nullptr ? 0 : of.layout->begin());
+  };
+  const auto length = [element](const Lying& of) {
+    return static_cast<std::uintptr_t>(of.layout == nullptr ? of.count * element
+                                                            : of.layout->end() - of.layout->begin());
+  };
+  return detail::overlap(begin(inner), length(inner), begin(outer), length(outer));
+}
+
+bool elements_overlap(const Lying& inner, const Lying& outer, Count element) {
+  return spans_overlap(inner, outer, element) &&
+         layout::share(node(inner, element), node(outer, element), distance(inner, outer));
+}
+
 /// All of them: normal forms are compared.
 bool all_alike(const Lying& inner, const Lying& outer, Count element) {
-  const auto form = [element](const Lying& of) {
-    return of.layout == nullptr ? layout::run(of.count * element) : of.layout->form().node;
-  };
-  layout::Node seen_from_outer = form(inner);
-  seen_from_outer.offset += static_cast<Count>(address(inner) - address(outer));
-  return seen_from_outer == form(outer);
+  layout::Node seen_from_outer = node(inner, element);
+  seen_from_outer.offset += distance(outer, inner);
+  return seen_from_outer == node(outer, element);
 }
 
 /// Some of `count`, which are as far apart as multiples of the golden ratio: no period of a layout hides from them.
@@ -50,7 +70,8 @@ detail::Meeting detail::meeting(const Lying& inner, const Lying& outer, Count fi
   if (inner.layout == nullptr && outer.layout == nullptr)
     return meeting_side_by_side(inner.memory, length(inner.count), outer.memory, length(outer.count), length(first));
   const Count common = std::min(inner.count, outer.count - first);
-  if (first < 0 || common <= 0 || place(inner, 0, bytes) != place(outer, first, bytes)) return Meeting::apart;
+  if (first < 0 || common <= 0 || place(inner, 0, bytes) != place(outer, first, bytes))
+    return elements_overlap(inner, outer, bytes) ? Meeting::crossing : Meeting::apart;
   const bool same =
       inner.count == outer.count ? all_alike(inner, outer, bytes) : some_alike(inner, outer, first, common, bytes);
   return same ? Meeting::same : Meeting::crossing;

@@ -15,20 +15,6 @@ using Kind = Node::Kind;
 /// A loop over a table is written out up to so many runs: a table is the fastest form of what is irregular.
 constexpr Count most_written_out = 1024;
 
-Count times(Count a, Count b) {
-  Count product = 0;
-  if (__builtin_mul_overflow(a, b, &product))
-    throw Error(Cause::usage, "layout: it reaches further than 64 bits count; make it smaller");
-  return product;
-}
-
-Count plus(Count a, Count b) {
-  Count sum = 0;
-  if (__builtin_add_overflow(a, b, &sum))
-    throw Error(Cause::usage, "layout: it reaches further than 64 bits count; make it smaller");
-  return sum;
-}
-
 void span_loop(Node& node, Count lowest, Count upmost) {
   for (const int i : {1, 0}) {
     const Count last = times(node.stride[static_cast<std::size_t>(i)], node.count[static_cast<std::size_t>(i)] - 1);
@@ -62,14 +48,14 @@ bool is_runs(const Node& node) { return node.kind == Kind::run || node.kind == K
 
 void add_runs(std::vector<Run>& runs, const Node& node, Count offset) {
   const auto add = [&runs](Count place, Count bytes) {
-    if (!runs.empty() && runs.back().place + runs.back().bytes == place)
-      runs.back().bytes += bytes;
+    if (!runs.empty() && plus(runs.back().place, runs.back().bytes) == place)
+      runs.back().bytes = plus(runs.back().bytes, bytes);
     else
       runs.push_back({place, bytes});
   };
-  if (node.kind == Kind::run) return add(offset + node.offset, node.bytes);
+  if (node.kind == Kind::run) return add(plus(offset, node.offset), node.bytes);
   for (std::size_t i = 0; i < node.places.size(); ++i)
-    add(offset + node.offset + node.places[i], node.begins[i + 1] - node.begins[i]);
+    add(plus(plus(offset, node.offset), node.places[i]), node.begins[i + 1] - node.begins[i]);
 }
 
 /// Runs at any place: if they are equally long and equally far apart, a loop.
@@ -79,10 +65,11 @@ Node of_runs(const std::vector<Run>& runs) {
     one.offset = runs[0].place;
     return one;
   }
-  const Count stride = runs[1].place - runs[0].place;
-  bool regular = true;
+  Count stride = 0, step = 0;
+  bool regular = !__builtin_sub_overflow(runs[1].place, runs[0].place, &stride);
   for (std::size_t i = 1; i < runs.size() && regular; ++i)
-    regular = runs[i].bytes == runs[0].bytes && runs[i].place - runs[i - 1].place == stride;
+    regular = runs[i].bytes == runs[0].bytes && !__builtin_sub_overflow(runs[i].place, runs[i - 1].place, &step) &&
+              step == stride;
   if (regular) return blocks({1, static_cast<Count>(runs.size())}, {0, stride}, runs[0].bytes, runs[0].place);
   Node node;
   node.kind = Kind::table;
@@ -134,11 +121,25 @@ std::vector<Node> join_runs(std::vector<Node> flat) {
 
 Node written_out(Count count, Count stride, const Node& body) {
   std::vector<Run> runs;
-  for (Count i = 0; i < count; ++i) add_runs(runs, body, i * stride);
+  for (Count i = 0; i < count; ++i) add_runs(runs, body, times(i, stride));
   return of_runs(runs);
 }
 
 }  // namespace
+
+void refuse_size() { throw Error(Cause::usage, "layout: it reaches further than 64 bits count; make it smaller"); }
+
+Count times(Count a, Count b) {
+  Count product = 0;
+  if (__builtin_mul_overflow(a, b, &product)) refuse_size();
+  return product;
+}
+
+Count plus(Count a, Count b) {
+  Count sum = 0;
+  if (__builtin_add_overflow(a, b, &sum)) refuse_size();
+  return sum;
+}
 
 Node run(Count bytes) {
   Node node;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Whether a layout names a byte twice. Most layouts answer by their shape; the others are written out and sorted.
 #include <algorithm>
+#include <numeric>
 #include <utility>
 
 #include "layout/form.hpp"
@@ -94,7 +95,71 @@ void write_out(const Node& node, Count offset, Count& position, std::vector<Touc
   }
 }
 
+Count runs_of(const Node& node) {
+  switch (node.kind) {
+    case Kind::run:
+      return 1;
+    case Kind::blocks:
+      return times(node.count[0], node.count[1]);
+    case Kind::table:
+      return static_cast<Count>(node.places.size());
+    case Kind::loop:
+      return times(node.count[0], runs_of(node.children.front()));
+    case Kind::list:
+      return std::accumulate(node.children.begin(), node.children.end(), Count{0},
+                             [](Count sum, const Node& child) { return plus(sum, runs_of(child)); });
+  }
+  return 0;
+}
+
+/// Pieces of `length` bytes, the first at `begin`, all of them multiples of `pitch` apart; 0: there is one.
+struct Comb {
+  Count pitch, begin, length;
+};
+
+Comb comb(const Node& node) {
+  switch (node.kind) {
+    case Kind::run:
+      return {0, node.offset, node.bytes};
+    case Kind::blocks:
+      return {std::gcd(node.count[0] > 1 ? node.stride[0] : 0, node.stride[1]), node.offset, node.block};
+    case Kind::loop: {
+      const Comb inner = comb(node.children.front());
+      return {std::gcd(node.stride[0], inner.pitch), node.offset + inner.begin, inner.length};
+    }
+    case Kind::table:
+    case Kind::list:
+      break;
+  }
+  return {0, node.offset + node.lowest, node.upmost - node.lowest};
+}
+
+/// As seen from one of the gaps: columns of a matrix, every other element.
+bool in_gaps(const Comb& one, const Comb& other, Count distance) {
+  const Count pitch = std::gcd(one.pitch, other.pitch);
+  if (pitch == 0 || one.length + other.length > pitch) return false;
+  const Count apart = ((other.begin - one.begin + distance) % pitch + pitch) % pitch;
+  return apart >= one.length && apart + other.length <= pitch;
+}
+
 }  // namespace
+
+bool share(const Node& one, const Node& other, Count distance) {
+  if (one.bytes == 0 || other.bytes == 0 || in_gaps(comb(one), comb(other), distance)) return false;
+  constexpr Count most = Count{1} << 22;
+  if (runs_of(one) > most || runs_of(other) > most) return true;
+  std::vector<Touched> mine, others;
+  Count position = 0;
+  write_out(one, 0, position, mine);
+  write_out(other, distance, position, others);
+  std::ranges::sort(mine, {}, &Touched::begin);
+  std::ranges::sort(others, {}, &Touched::begin);
+  for (auto a = mine.begin(), b = others.begin(); a != mine.end() && b != others.end();) {
+    if (std::max(a->begin, b->begin) < std::min(a->end, b->end)) return true;
+    a->end < b->end ? ++a : ++b;
+  }
+  return false;
+}
 
 std::optional<Clash> find_overlap(const Node& node) {
   if (node.bytes == 0 || apart(node, {})) return std::nullopt;

@@ -177,7 +177,10 @@ TEST(LayoutsTest, ManyElementsAreComparedByThoseThatNoPeriodHides) {
   EXPECT_EQ(straight.size(), elements * element);
   EXPECT_EQ(meeting(straight, longer, 0), detail::Meeting::same);
   EXPECT_EQ(meeting(turned, longer, 0), detail::Meeting::crossing);
-  EXPECT_EQ(meeting(straight, longer, 1), detail::Meeting::apart);
+  EXPECT_EQ(meeting(straight, longer, 1), detail::Meeting::crossing);
+  const Layout line = Layout::of<double>().strided_bytes(cubes, 1, 128);
+  EXPECT_EQ(meeting(line.moved(96), straight, 0), detail::Meeting::apart);  // in the gaps between the cubes
+  EXPECT_EQ(meeting(line.moved(24), straight, 0), detail::Meeting::crossing);
   EXPECT_EQ(meeting(straight, straight.moved(8).moved(-8), 0), detail::Meeting::same);
   EXPECT_EQ(meeting(straight, turned, 0), detail::Meeting::crossing);
 }

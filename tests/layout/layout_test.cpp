@@ -3,6 +3,7 @@
 #include <gtest/gtest.h>
 
 #include <algorithm>
+#include <limits>
 #include <numeric>
 #include <set>
 #include <string>
@@ -82,7 +83,7 @@ Model random_model(base::Random& random, int depth) {
         break;
       default:
         made = random_model(random, depth - 1);
-        made.layout = made.layout.resized(number(random, 8) - 4, number(random, 60));
+        made.layout = made.layout.resized(number(random, 8) - 4, number(random, 75) - 15);
     }
   }
   made.lower = made.layout.lower();
@@ -138,6 +139,25 @@ TEST(LayoutTest, RandomLayoutsAreWhatTheyAreMadeOf) {
   EXPECT_GT(moved, 2000u);
 }
 
+TEST(LayoutTest, WhatTwoLayoutsShareIsFound) {
+  std::size_t shared = 0, apart = 0, between = 0;
+  for (std::uint64_t seed = 0; seed < 6000; ++seed) {
+    SCOPED_TRACE("seed " + std::to_string(seed));
+    base::Random random(seed);
+    const Model one = random_model(random, 1 + static_cast<int>(seed % 3)), other = random_model(random, 2);
+    const Count distance = number(random, 60) - 30;
+    const std::set<Count> bytes(one.places.begin(), one.places.end());
+    const bool meet = std::ranges::any_of(other.places, [&](Count at) { return bytes.contains(at + distance); });
+    ASSERT_EQ(layout::share(one.layout.form().node, other.layout.form().node, distance), meet);
+    (meet ? shared : apart) += 1;
+    const Count begin = other.layout.begin() + distance, end = other.layout.end() + distance;
+    between += !meet && std::max(begin, one.layout.begin()) < std::min(end, one.layout.end()) ? 1 : 0;
+  }
+  EXPECT_GT(shared, 500u);
+  EXPECT_GT(apart, 500u);
+  EXPECT_GT(between, 200u);
+}
+
 TEST(LayoutTest, NeighboursAreMerged) {
   const Layout number = Layout::of<double>();
   EXPECT_TRUE(number.strided(10, 4, 4).contiguous());
@@ -157,6 +177,15 @@ TEST(LayoutTest, ExtentsAreThoseOfMpi) {
   EXPECT_EQ(number.strided(3, 1, -2).lower(), -32);
   EXPECT_EQ(number.strided(3, 1, -2).extent(), 40);
   EXPECT_EQ(number.box({4, 5}, {2, 2}, {1, 1}).extent(), 8 * 20);
+  // One that is laid out backwards, once and twice.
+  const Layout backwards = number.resized(0, -8);
+  EXPECT_EQ(backwards.repeat(1), backwards);
+  EXPECT_EQ(backwards.strided(1, 1, 7).size(), 8);
+  EXPECT_EQ(backwards.indexed({1}, {2}).begin(), -16);
+  const Part part[] = {{0, backwards}};
+  EXPECT_EQ(Layout::mixed(part).extent(), -8);
+  EXPECT_EQ(backwards.repeat(2).lower(), -8);
+  EXPECT_EQ(backwards.repeat(2).extent(), 0);
   // Columns side by side: the extent of a column is made that of one element.
   const Layout columns = number.strided(4, 1, 5).resized(0, 8).repeat(5);
   EXPECT_EQ(columns.size(), 160);
@@ -170,6 +199,13 @@ TEST(LayoutTest, WhatIsNoLayoutIsRefused) {
   EXPECT_NE(refusal([&] { number.strided(3, -2, 5); }).find("negative"), std::string::npos);
   EXPECT_NE(refusal([&] { number.indexed({1, 2}, {1}); }).find("one of each"), std::string::npos);
   EXPECT_NE(refusal([&] { number.strided(Count{1} << 40, 1, Count{1} << 40); }).find("64 bits"), std::string::npos);
+  constexpr Count most = std::numeric_limits<Count>::max();
+  const Part apart[] = {{most - 20, number}, {-most, number}};
+  for (const auto& far :
+       {refusal([&] { number.moved(most - 3); }), refusal([&] { number.resized(most, 1); }),
+        refusal([&] { number.strided_bytes(2, 1, most - 3); }),
+        refusal([&] { number.moved(8).indexed({1}, {most / 8}); }), refusal([&] { Layout::mixed(apart); })})
+    EXPECT_NE(far.find("64 bits"), std::string::npos);
   EXPECT_NE(refusal([&] { number.box({4}, {3}, {2}); }).find("outside the array"), std::string::npos);
   std::vector<double> memory(10);
   EXPECT_NE(refusal([&] { View(memory, number.strided(4, 1, 4)); }).find("outside the memory"), std::string::npos);
