@@ -40,7 +40,9 @@ inline bool starts_at(const Call& call, Elements block, Elements buffer, std::ui
   else if (buffer.memory != nullptr)
     found = detail::meeting_side_by_side(block.memory, block.count * element, buffer.memory, buffer.count * element,
                                          first * element);
-  if (found == detail::Meeting::crossing) detail::expect_apart(call);
+  if (found == detail::Meeting::apart) return false;
+  found = detail::meeting_of_blocks(call, found);
+  if (found == detail::Meeting::crossing) detail::refuse_crossing(call.kind);
   return found == detail::Meeting::same;
 }
 
@@ -208,12 +210,12 @@ Call alltoallv_call(tutti_group group, const void* in, const int64_t* send_count
   call.recv_counts = needed_per_rank(group, call, recv_counts);
   call.recv_offsets = per_rank(group, recv_offsets);
   const std::uint64_t received = reach(group, recv_counts, recv_offsets);
-  const bool all_in_place = in == TUTTI_IN_PLACE || in == out || send_counts == nullptr;  // or refused
-  if (!all_in_place) {
+  const bool by_recv = in == TUTTI_IN_PLACE || send_counts == nullptr;  // or refused
+  if (!by_recv) {
     call.send_counts = per_rank(group, send_counts);
     call.send_offsets = per_rank(group, send_offsets);
   }
-  put_buffers(call, in, all_in_place ? received : reach(group, send_counts, send_offsets), out, received, 0);
+  put_buffers(call, in, by_recv ? received : reach(group, send_counts, send_offsets), out, received, 0);
   call.send_counts = call.in_place ? call.recv_counts : needed_per_rank(group, call, send_counts);
   call.send_offsets = call.in_place ? call.recv_offsets : per_rank(group, send_offsets);
   return call;

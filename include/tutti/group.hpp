@@ -354,8 +354,8 @@ class TUTTI_API Group {
   }
 
   /// send_counts[j] elements of in at send_offsets[j] go to rank j; recv_counts[i] come from rank i to recv_offsets[i]
-  /// (empty offsets: side by side). in == out: in place, by the recv_ ones. Each send count is its receiver's recv
-  /// count. Agreed: type.
+  /// (empty offsets: side by side). in == out with the same counts and offsets, or without send_ ones: in place. Each
+  /// send count is its receiver's recv count. Agreed: type.
   template <Elements In, Writable Out>
   void alltoallv(const In& in, std::span<const Count> send_counts, std::span<const Count> send_offsets, Out&& out,
                  std::span<const Count> recv_counts, std::span<const Count> recv_offsets, Options options = {}) const {

@@ -39,15 +39,16 @@ Reduction reduction(const Function<F>& op) {
 TUTTI_API void expect_blocks(Kind kind, const char* which, Count length, Count blocks, std::span<const Count> counts,
                              std::span<const Count> offsets);
 
-/// Of a v-form whose buffers overlap: throws Error (usage) where what is sent and what is received share memory. Blocks
-/// of both may lie between each other's, as the rows of a field do whose edges are exchanged.
-TUTTI_API void expect_apart(const Call& call);
+/// How what is sent and what is received lie to each other in a call whose buffers meet so. Blocks of both may lie
+/// between each other's, as the rows of a field do whose edges are exchanged. An alltoallv is in place where what is
+/// sent lies where what is received does, or where nothing says what is sent.
+TUTTI_API Meeting meeting_of_blocks(const Call& call, Meeting of_buffers);
 
 /// in_place of a v-form.
 template <class Inner, class Outer>
 bool in_place_among_blocks(const Call& call, const Inner& inner, const Outer& outer, Count index) {
-  const Meeting found = meeting_of(inner, outer, index);
-  if (found == Meeting::crossing) expect_apart(call);
+  const Meeting found = meeting_of_blocks(call, meeting_of(inner, outer, index));
+  if (found == Meeting::crossing) refuse_crossing(call.kind);
   return found == Meeting::same;
 }
 

@@ -33,26 +33,49 @@ void add_blocks(std::vector<Extent>& to, const void* memory, std::span<const Cou
   }
 }
 
-}  // namespace
+/// Whether block by block the same is sent and received.
+bool gives_what_it_takes(const Call& call) {
+  if (!std::ranges::equal(call.send_counts, call.recv_counts)) return false;
+  Count sent = 0, received = 0;
+  for (std::size_t i = 0; i < call.recv_counts.size(); ++i) {
+    if (i < call.send_offsets.size()) sent = call.send_offsets[i];
+    if (i < call.recv_offsets.size()) received = call.recv_offsets[i];
+    if (sent != received) return false;
+    // Of numbers that nobody has checked.
+    static_cast<void>(__builtin_add_overflow(sent, call.send_counts[i], &sent));
+    static_cast<void>(__builtin_add_overflow(received, call.recv_counts[i], &received));
+  }
+  return true;
+}
 
-void detail::expect_apart(const Call& call) {
+bool blocks_apart(const Call& call) {
   const bool laid_out = call.input_layout != nullptr || call.output_layout != nullptr;
-  if (laid_out || call.send_counts.empty() || call.recv_counts.empty()) refuse_crossing(call.kind);
+  if (laid_out || call.send_counts.empty() || call.recv_counts.empty()) return false;
   const auto incomplete = [](std::span<const Count> counts, std::span<const Count> offsets) {
     return !offsets.empty() && offsets.size() < counts.size();
   };
   if (incomplete(call.send_counts, call.send_offsets) || incomplete(call.recv_counts, call.recv_offsets))
-    return;  // refused later
+    return true;  // refused later
   std::vector<Extent> blocks;
   add_blocks(blocks, call.input, call.send_counts, call.send_offsets, call.element, true);
   add_blocks(blocks, call.output, call.recv_counts, call.recv_offsets, call.element, false);
   std::ranges::sort(blocks, {}, &Extent::begin);
   std::uintptr_t sent = 0, received = 0;  // up to where those before reach
   for (const Extent& block : blocks) {
-    if (block.begin < (block.sent ? received : sent)) refuse_crossing(call.kind);
+    if (block.begin < (block.sent ? received : sent)) return false;
     std::uintptr_t& reach = block.sent ? sent : received;
     reach = std::max(reach, block.end);
   }
+  return true;
+}
+
+}  // namespace
+
+detail::Meeting detail::meeting_of_blocks(const Call& call, Meeting of_buffers) {
+  if (of_buffers == Meeting::apart) return of_buffers;
+  const bool same = call.kind != Kind::alltoallv || call.send_counts.empty() || gives_what_it_takes(call);
+  if (of_buffers == Meeting::same && same) return of_buffers;
+  return blocks_apart(call) ? Meeting::apart : Meeting::crossing;
 }
 
 void detail::refuse_crossing(Kind kind) {

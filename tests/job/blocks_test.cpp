@@ -160,6 +160,13 @@ TEST_F(Blocks, OfInAndOutInTheSameMemory) {
     const Counts comb{0, 2, 4};
     world.alltoallv(part(1, 5), ones, comb, all, ones, comb);
     for (Rank rank = 0; rank < world.size(); ++rank) EXPECT_EQ(all[static_cast<std::size_t>(2 * rank)], rank);
+    // Buffers that merely begin at the same place, too.
+    const Counts second{3, 4, 5};
+    for (Rank rank = 0; rank < world.size(); ++rank) all[static_cast<std::size_t>(rank)] = 10 * me + rank;
+    world.alltoallv(part(0, 3), ones, {}, all, ones, second);
+    world.alltoallv(all, ones, {}, all, ones, second);
+    for (Rank rank = 0; rank < world.size(); ++rank) EXPECT_EQ(all[static_cast<std::size_t>(3 + rank)], 10 * rank + me);
+    expect_refused(text, [&] { world.alltoallv(all, ones, {}, all, ones, Counts{2, 3, 4}); });
     world.allreduce(part(0, 3), part(3, 3), sum);
     world.allgatherv(part(1, 0), all, Counts{0, 0, 0});
     world.allgather(part(2 * me, 2), all);
