@@ -4,9 +4,9 @@
 #include <nanobind/nanobind.h>
 
 #include <algorithm>
-#include <array>
-#include <cctype>
+#include <limits>
 #include <string_view>
+#include <utility>
 
 #include "tutti/error.hpp"
 
@@ -44,6 +44,12 @@ void skip_order(std::string_view& text) {
   while (!text.empty() && std::string_view("@=<^").find(text.front()) != std::string_view::npos) text.remove_prefix(1);
 }
 
+std::string_view without_order(const char* format) {
+  std::string_view text = format;
+  skip_order(text);
+  return text;
+}
+
 Py_ssize_t bytes_of(char letter) {
   switch (letter) {
     case 'b':
@@ -61,6 +67,22 @@ Py_ssize_t bytes_of(char letter) {
   }
 }
 
+/// "xxx" or "3x": bytes between fields.
+Py_ssize_t skip_padding(std::string_view& text) {
+  Py_ssize_t bytes = 0, number = 0;
+  for (; !text.empty(); text.remove_prefix(1)) {
+    const char letter = text.front();
+    if (letter >= '0' && letter <= '9' && number < 100) {
+      number = 10 * number + letter - '0';
+    } else if (letter == 'x') {
+      bytes += std::max<Py_ssize_t>(std::exchange(number, 0), 1);
+    } else {
+      break;
+    }
+  }
+  return bytes;
+}
+
 /// numpy spells {value, index} as T{d:value:l:index:}, with x for every byte of padding.
 Type located_type(std::string_view text, Py_ssize_t bytes) {
   if (bytes != 16 || !skip(text, "T{")) return Type::opaque;
@@ -69,8 +91,7 @@ Type located_type(std::string_view text, Py_ssize_t bytes) {
   const char letter = text.front();
   text.remove_prefix(1);
   if (letter == '?' || !skip(text, ":value:")) return Type::opaque;
-  while (!text.empty() && (text.front() == 'x' || std::isdigit(static_cast<unsigned char>(text.front())) != 0))
-    text.remove_prefix(1);
+  if (bytes_of(letter) + skip_padding(text) != 8) return Type::opaque;
   skip_order(text);
   if (!skip(text, "l:index:") && !skip(text, "q:index:")) return Type::opaque;
   const Type value = number(letter, bytes_of(letter));
@@ -79,8 +100,7 @@ Type located_type(std::string_view text, Py_ssize_t bytes) {
 
 Type type_of_format(const char* format, Py_ssize_t bytes) {
   if (format == nullptr) return Type::uint8;  // PEP 3118: no format means bytes
-  std::string_view text = format;
-  skip_order(text);
+  const std::string_view text = without_order(format);
   if (text == "Zf") return Type::complex64;
   if (text == "Zd") return Type::complex128;
   if (text.size() == 1) return number(text.front(), bytes);
@@ -104,12 +124,20 @@ Memory::Memory(PyObject* object, Use use, const char* role) {
   const int flags = use == Use::write ? PyBUF_FORMAT | PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_FORMAT | PyBUF_STRIDES;
   if (PyObject_GetBuffer(object, &buffer_, flags) != 0) {
     const nanobind::python_error why;
-    refuse(std::string(role) + " must be a numpy array or another buffer: " + nanobind::str(why.value()).c_str());
+    const bool array = nanobind::hasattr(object, "dtype");
+    refuse(std::string(role) +
+           (array ? " has elements that no buffer can hold; pass a view of them as numbers, like "
+                    "a.view('i8') of dates and times: "
+                  : " must be a numpy array or another buffer: ") +
+           nanobind::str(why.value()).c_str());
   }
   try {
     if (has_objects(buffer_.format))
       refuse(std::string(role) + " holds Python objects; use the functions whose names end in _object");
     if (buffer_.itemsize == 0) refuse(std::string(role) + " has elements of no bytes");
+    if (buffer_.itemsize > std::numeric_limits<std::uint32_t>::max())
+      refuse(std::string(role) + " has elements of " + std::to_string(buffer_.itemsize) +
+             " bytes; pass them as smaller ones, of less than 4 GiB");
     count_ = buffer_.len / buffer_.itemsize;
     type_ = type_of_format(buffer_.format, buffer_.itemsize);
     if (PyBuffer_IsContiguous(&buffer_, 'C') == 0) find_layout();
@@ -125,26 +153,6 @@ void Memory::find_layout() {
   for (int dimension = buffer_.ndim; dimension-- > 0;)
     layout = layout.strided_bytes(buffer_.shape[dimension], 1, buffer_.strides[dimension]);
   layout_ = layout;
-}
-
-bool Memory::overlaps(const Memory& other) const {
-  constexpr Count most = 4096;  // elements that are compared one by one
-  const auto begin = [](const Memory& of) {
-    return static_cast<const char*>(of.buffer_.buf) + (of.layout_ ? of.layout_->begin() : 0);
-  };
-  const auto length = [](const Memory& of) {
-    return static_cast<std::uintptr_t>(of.layout_ ? of.layout_->end() - of.layout_->begin()
-                                                  : of.count_ * of.buffer_.itemsize);
-  };
-  if (!detail::overlap(begin(*this), length(*this), begin(other), length(other))) return false;
-  if (!layout_ && !other.layout_) return true;
-  if (count_ + other.count_ > most) return false;
-  const auto part = [this](const Memory& of) {
-    return Part{static_cast<const char*>(of.buffer_.buf) - static_cast<const char*>(buffer_.buf),
-                of.layout_ ? *of.layout_ : Layout::bytes(of.buffer_.len)};
-  };
-  const std::array parts = {part(*this), part(other)};
-  return Layout::mixed(parts).overlaps();
 }
 
 Memory::~Memory() { PyBuffer_Release(&buffer_); }
@@ -165,7 +173,9 @@ std::string Memory::dtype() const {
 bool Memory::same_shape(const Memory& other) const { return shape_ == other.shape_; }
 
 bool Memory::same_elements(const Memory& other) const {
-  return type_ == other.type_ && buffer_.itemsize == other.buffer_.itemsize;
+  if (type_ != other.type_ || buffer_.itemsize != other.buffer_.itemsize) return false;
+  // Of what has no arithmetic the name alone says what it is: '>f4', a struct.
+  return type_ != Type::opaque || without_order(buffer_.format) == without_order(other.buffer_.format);
 }
 
 }  // namespace tutti::python

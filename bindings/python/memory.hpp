@@ -40,8 +40,6 @@ class Memory {
   bool same_elements(const Memory& other) const;
   /// For detail::meeting.
   detail::Lying lying() const { return {data(), layout(), count()}; }
-  /// Whether they share bytes, as far as that is found out quickly.
-  bool overlaps(const Memory& other) const;
 
  private:
   void find_layout();

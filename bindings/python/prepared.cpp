@@ -104,7 +104,8 @@ Prepared::Prepared(const Plan& plan, nb::object send, nb::object recv, const Ope
   if (!arguments_.recv.is_none() || plan.out() > 0) hold_recv();
   if (send_) expect(*send_, "send", plan.in());
   if (recv_) expect(*recv_, "recv", plan.out());
-  if (send_ && recv_ && send_->overlaps(*recv_)) refuse("send and recv overlap; pass separate arrays");
+  if (send_ && recv_ && detail::meeting(send_->lying(), recv_->lying(), 0, send_->element()) != detail::Meeting::apart)
+    refuse("send and recv overlap; pass separate arrays");
   take_operation();
   call_ = plan_.call(call_);
 }
@@ -167,11 +168,12 @@ void Prepared::use_elements(const Memory& memory) {
 
 void Prepared::find_in_place(const Memory& inner, const Memory& outer, Count first) {
   if (inner.count() == 0 || outer.count() == 0) return;
-  const detail::Meeting found = detail::meeting(inner.lying(), outer.lying(), first, inner.element());
-  if (found == detail::Meeting::same)
-    call_.in_place = true;
-  else if (found == detail::Meeting::crossing || inner.overlaps(outer))
+  point_at_counts();
+  const detail::Meeting found =
+      detail::meeting_of_blocks(call_, detail::meeting(inner.lying(), outer.lying(), first, inner.element()));
+  if (found == detail::Meeting::crossing)
     refuse("send and recv overlap; pass the same array for both to work in place, or separate ones");
+  call_.in_place = found == detail::Meeting::same;
 }
 
 void Prepared::expect(const Memory& memory, const char* which, Count needed) const {
@@ -194,9 +196,9 @@ std::vector<Count> Prepared::counts_of(std::optional<std::vector<Count>>& given,
   return std::move(*given);
 }
 
-std::vector<Count> Prepared::offsets_of(std::optional<std::vector<Count>>& given, const std::vector<Count>& counts) {
-  if (given && given->size() == counts.size()) return std::move(*given);
-  if (given) throw Error(Cause::usage, "offsets must have one number per rank, " + std::to_string(counts.size()));
+std::vector<Count> Prepared::offsets_of(std::optional<std::vector<Count>>& given, const char* which,
+                                        const std::vector<Count>& counts) const {
+  if (given) return counts_of(given, which, static_cast<Count>(counts.size()));
   std::vector<Count> offsets(counts.size());
   std::exclusive_scan(counts.begin(), counts.end(), offsets.begin(), Count{0});
   return offsets;
@@ -235,7 +237,7 @@ void Prepared::prepare_reduce_scatter() {
   Count mine = operands.count() / size_;
   if (call_.kind == Kind::reduce_scatter) {
     recv_counts_ = counts_of(arguments_.recv_counts, "counts");
-    recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+    recv_offsets_ = offsets_of(arguments_.recv_offsets, "offsets", recv_counts_);
     expect(operands, whole ? "recv" : "send", std::reduce(recv_counts_.begin(), recv_counts_.end()));
     mine = recv_counts_[static_cast<std::size_t>(rank_)];
   } else {
@@ -289,11 +291,13 @@ void Prepared::prepare_gatherv() {
   if (writes) {
     hold_recv();
     recv_counts_ = counts_of(arguments_.recv_counts, "counts");
-    recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+    recv_offsets_ = offsets_of(arguments_.recv_offsets, "offsets", recv_counts_);
     expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
-    if (send_) find_in_place(*send_, *recv_, recv_offsets_[static_cast<std::size_t>(rank_)]);
   }
-  send_counts_ = {call_.in_place ? recv_counts_[static_cast<std::size_t>(rank_)] : send_->count()};
+  const auto own = static_cast<std::size_t>(rank_);
+  send_counts_ = {send_ ? send_->count() : recv_counts_[own]};
+  if (writes && send_) find_in_place(*send_, *recv_, recv_offsets_[own]);
+  call_.in_place = call_.in_place && send_counts_[0] == recv_counts_[own];  // or refused
 }
 
 void Prepared::prepare_scatterv() {
@@ -302,29 +306,32 @@ void Prepared::prepare_scatterv() {
   if (root) {
     hold_send();
     send_counts_ = counts_of(arguments_.send_counts, "counts");
-    send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+    send_offsets_ = offsets_of(arguments_.send_offsets, "offsets", send_counts_);
     expect_room(*send_, "send", send_counts_, send_offsets_);
   }
   if (!call_.in_place) hold_recv();
-  if (root && recv_) find_in_place(*recv_, *send_, send_offsets_[static_cast<std::size_t>(rank_)]);
-  recv_counts_ = {call_.in_place ? send_counts_[static_cast<std::size_t>(rank_)] : recv_->count()};
+  const auto own = static_cast<std::size_t>(rank_);
+  recv_counts_ = {recv_ ? recv_->count() : send_counts_[own]};
+  if (root && recv_) find_in_place(*recv_, *send_, send_offsets_[own]);
+  call_.in_place = call_.in_place && recv_counts_[0] == send_counts_[own];  // or refused
 }
 
 void Prepared::prepare_alltoallv() {
-  if (!call_.in_place) hold_send();
+  const bool by_recv = call_.in_place && !arguments_.send_counts;
+  if (!by_recv) hold_send();
   hold_recv();
   recv_counts_ = counts_of(arguments_.recv_counts, "recv_counts");
-  recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+  recv_offsets_ = offsets_of(arguments_.recv_offsets, "recv_offsets", recv_counts_);
   expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
-  if (send_) find_in_place(*send_, *recv_, 0);
-  if (call_.in_place) {
+  if (by_recv) {
     send_counts_ = recv_counts_;
     send_offsets_ = recv_offsets_;
     return;
   }
   send_counts_ = counts_of(arguments_.send_counts, "send_counts");
-  send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+  send_offsets_ = offsets_of(arguments_.send_offsets, "send_offsets", send_counts_);
   expect_room(*send_, "send", send_counts_, send_offsets_);
+  find_in_place(*send_, *recv_, 0);  // one array may also hold what is sent beside what is received
 }
 
 std::vector<Part> Prepared::parts_of(const nb::object& arrays, Memory::Use use, const char* which, void*& base) {
@@ -383,14 +390,14 @@ void Prepared::prepare_neighbors(const Graph& graph) {
     return;
   }
   recv_counts_ = counts_of(arguments_.recv_counts, "recv_counts", sources);
-  recv_offsets_ = offsets_of(arguments_.recv_offsets, recv_counts_);
+  recv_offsets_ = offsets_of(arguments_.recv_offsets, "recv_offsets", recv_counts_);
   expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
   if (call_.kind == Kind::neighbor_allgatherv) {
     send_counts_ = {send_->count()};
     return;
   }
   send_counts_ = counts_of(arguments_.send_counts, "send_counts", destinations);
-  send_offsets_ = offsets_of(arguments_.send_offsets, send_counts_);
+  send_offsets_ = offsets_of(arguments_.send_offsets, "send_offsets", send_counts_);
   expect_room(*send_, "send", send_counts_, send_offsets_);
 }
 

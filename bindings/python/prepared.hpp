@@ -68,7 +68,8 @@ class Prepared {
   void hold_send();
   void hold_recv();
   void use_elements(const Memory& memory);
-  /// Finds out whether `inner` is block `first` of `outer`: then the call is in place. Any other overlap is refused.
+  /// Finds out whether `inner` is block `first` of `outer`: then the call is in place. Any other overlap is refused, of
+  /// blocks where the call has counts.
   void find_in_place(const Memory& inner, const Memory& outer, Count first);
   void expect(const Memory& memory, const char* which, Count needed) const;
   void expect_room(const Memory& memory, const char* which, const std::vector<Count>& counts,
@@ -78,7 +79,8 @@ class Prepared {
   std::vector<Count> counts_of(std::optional<std::vector<Count>>& given, const char* which) const {
     return counts_of(given, which, size_);
   }
-  static std::vector<Count> offsets_of(std::optional<std::vector<Count>>& given, const std::vector<Count>& counts);
+  std::vector<Count> offsets_of(std::optional<std::vector<Count>>& given, const char* which,
+                                const std::vector<Count>& counts) const;
 
   void prepare_bcast();
   void prepare_reduce();

@@ -68,8 +68,21 @@ auto raised_first(const Request& request, const Prepared& prepared, Work work) {
 
 }  // namespace
 
+Turn::Hold::Hold(Turn& turn) : turn_(&turn) {
+  if (std::exchange(turn.taken_, true)) {
+    throw Error(Cause::usage,
+                "this request is being waited for, by another thread or below a signal handler; wait for it or test it "
+                "at one place at a time");
+  }
+}
+
+Turn::Hold::~Hold() {
+  if (turn_ != nullptr) turn_->taken_ = false;
+}
+
 Pending::~Pending() {
   if (!request) return;
+  const nb::error_scope on_its_way;  // its reductions are Python functions
   const nb::gil_scoped_release without_gil;
   request = Request();
 }
@@ -94,6 +107,7 @@ void wait(Request& request, const Prepared& prepared, Seconds timeout) {
 }
 
 void wait_unasked(Request& request) {
+  const nb::error_scope on_its_way;
   try {
     python::wait(request, std::nullopt);
   } catch (nb::python_error& raised) {
@@ -130,11 +144,13 @@ void Started::settle(Work work) {
 }
 
 nb::object Started::wait(Seconds timeout) {
+  const Turn::Hold mine(turn_);
   settle([&] { python::wait(pending_.request, timeout); });
   return result_;
 }
 
 bool Started::test() {
+  const Turn::Hold mine(turn_);
   settle([&] {
     const nb::gil_scoped_release without_gil;
     pending_.request.test();
@@ -143,11 +159,14 @@ bool Started::test() {
 }
 
 int Started::fileno() {
+  const Turn::Hold mine(turn_);
   const nb::gil_scoped_release without_gil;
   return pending_.request.fileno();
 }
 
 std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds timeout) {
+  std::vector<Turn::Hold> ours;
+  for (Started* one : started) ours.emplace_back(one->turn_);
   std::vector<Request> requests;
   for (Started* one : started) requests.push_back(std::move(one->pending_.request));
   std::size_t found = requests.size();
@@ -187,12 +206,14 @@ Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb
     : result_(std::move(result)), prepared_(std::move(prepared)), limit_(limit), persistent_(std::move(persistent)) {}
 
 Repeated::~Repeated() {
+  const nb::error_scope on_its_way;
   if (persistent_.pending() && !given_up_) wait_unasked(persistent_.request());
   const nb::gil_scoped_release without_gil;
   persistent_ = Persistent();
 }
 
 void Repeated::start() {
+  const Turn::Hold mine(turn_);
   say_call(false);
   if (!persistent_.pending()) prepared_->forget_raised();
   {
@@ -203,6 +224,7 @@ void Repeated::start() {
 }
 
 nb::object Repeated::wait(Seconds timeout) {
+  const Turn::Hold mine(turn_);
   given_up_ = true;  // unless the wait comes to its end
   python::wait(persistent_.request(), *prepared_, timeout);
   given_up_ = false;
@@ -216,6 +238,7 @@ nb::object Repeated::run(Seconds timeout) {
 }
 
 bool Repeated::test() {
+  const Turn::Hold mine(turn_);
   const bool complete = raised_first(persistent_.request(), *prepared_, [&] {
     const nb::gil_scoped_release without_gil;
     return persistent_.test();
@@ -225,6 +248,7 @@ bool Repeated::test() {
 }
 
 int Repeated::fileno() {
+  const Turn::Hold mine(turn_);
   const nb::gil_scoped_release without_gil;
   return persistent_.fileno();
 }

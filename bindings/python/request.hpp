@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <utility>
 #include <vector>
 
 #include "prepared.hpp"
@@ -37,8 +38,28 @@ void wait(Request& request, Seconds timeout);
 /// The same for a prepared call's: what its reduction raised goes before what the operation failed with because of it.
 void wait(Request& request, const Prepared& prepared, Seconds timeout);
 
-/// Like the C++ destructor of a pending request, but Ctrl-C works.
+/// Like the C++ destructor of a pending request, but Ctrl-C works. An exception that is on its way, which may be why
+/// the request is dropped, stays so.
 void wait_unasked(Request& request);
+
+/// One at a time: waiting lets other threads and signal handlers run, and they may ask for the same request.
+class Turn {
+ public:
+  class Hold {
+   public:
+    /// With the GIL. Throws Error (usage) while it is held.
+    explicit Hold(Turn& turn);
+    Hold(Hold&& other) noexcept : turn_(std::exchange(other.turn_, nullptr)) {}
+    Hold& operator=(Hold&&) = delete;
+    ~Hold();
+
+   private:
+    Turn* turn_;
+  };
+
+ private:
+  bool taken_ = false;
+};
 
 /// A started operation in Python's hands: it keeps its buffers alive until it is complete.
 class Started {
@@ -63,6 +84,7 @@ class Started {
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;  // none once complete
   std::exception_ptr failure_;
+  Turn turn_;
   bool given_up_ = false;  // a time-out or a signal ended a wait: dropping it does not block
   Pending pending_;        // last: its operation ends before its buffers go
 };
@@ -88,6 +110,7 @@ class Repeated {
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;
   Seconds limit_;
+  Turn turn_;
   bool given_up_ = false;  // a time-out or a signal ended the last wait: dropping it does not block
   Persistent persistent_;  // last: its operation ends before its buffers go
 };

@@ -48,6 +48,7 @@ class StartedExchange {
   StartedExchange(const StartedExchange&) = delete;
   StartedExchange& operator=(const StartedExchange&) = delete;
   ~StartedExchange() {
+    const nb::error_scope on_its_way;
     if (raw_.request() && !given_up_) wait_unasked(raw_.request());
     const nb::gil_scoped_release without_gil;
     raw_ = RawExchange();
@@ -55,6 +56,7 @@ class StartedExchange {
 
   /// What came: ranks and bytes. Once.
   nb::list wait(Seconds timeout) {
+    const Turn::Hold mine(turn_);
     given_up_ = true;  // unless the wait comes to its end
     python::wait(raw_.request(), timeout);
     given_up_ = false;
@@ -67,10 +69,12 @@ class StartedExchange {
     return all;
   }
   bool test() {
+    const Turn::Hold mine(turn_);
     const nb::gil_scoped_release without_gil;
     return raw_.request().test();
   }
   int fileno() {
+    const Turn::Hold mine(turn_);
     const nb::gil_scoped_release without_gil;
     return raw_.request().fileno();
   }
@@ -85,8 +89,9 @@ class StartedExchange {
 
   std::vector<std::unique_ptr<Memory>> memory_;
   std::list<std::vector<std::byte>> packed_;  // of arrays that are not contiguous
-  bool given_up_ = false;                     // a time-out or a signal ended a wait: dropping it does not block
-  RawExchange raw_;                           // last: its operation ends before its buffers go
+  Turn turn_;
+  bool given_up_ = false;  // a time-out or a signal ended a wait: dropping it does not block
+  RawExchange raw_;        // last: its operation ends before its buffers go
 };
 
 void define_grid(nb::module_& module) {

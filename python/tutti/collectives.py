@@ -52,13 +52,13 @@ def _operation(op: Operation, send):
     return op.over(_array(send).dtype)
 
 
-def _room(send, counts: Sequence[int] | None, offsets: Sequence[int] | None, total: int | None = None) -> np.ndarray:
-    """A new array for blocks of what `send` holds."""
+def room(call: str, name: str, send, counts: Sequence[int] | None, offsets: Sequence[int] | None) -> np.ndarray:
+    """A new array for blocks of what `send` holds, side by side. name: what `call` calls its counts."""
     if counts is None:
-        raise Error("this rank must pass counts, one number per rank")
+        raise Error(f"{call}: pass recv, or {name}: how many elements each block has that comes")
     if offsets is not None:
-        raise Error("pass recv when you pass offsets: they do not say how long it is")
-    return np.empty(sum(counts) if total is None else total, _array(send).dtype)
+        raise Error(f"{call}: pass recv when you pass offsets: they do not say how long it is")
+    return np.zeros(sum(counts), _array(send).dtype)
 
 
 class Collectives:
@@ -337,7 +337,7 @@ class Collectives:
         if kind == _GATHERV and self.rank != root:
             return kind, send, None, None, root, algorithm
         if recv is None:
-            recv = _room(send, counts, offsets)
+            recv = room("gatherv" if kind == _GATHERV else "allgatherv", "counts", send, counts, offsets)
         return kind, send, recv, None, root, algorithm, None, None, counts, offsets
 
     def gatherv(self, send, recv=None, counts=None, offsets=None, root: int = 0, *, algorithm: str = ""):
@@ -411,7 +411,7 @@ class Collectives:
         send_counts, recv_counts = counted(send_counts), counted(recv_counts)
         send_offsets, recv_offsets = counted(send_offsets), counted(recv_offsets)
         if recv is None:
-            recv = _room(send, recv_counts, recv_offsets)
+            recv = room("alltoallv", "recv_counts", send, recv_counts, recv_offsets)
         return _ALLTOALLV, send, recv, None, 0, algorithm, send_counts, send_offsets, recv_counts, recv_offsets
 
     def alltoallv(

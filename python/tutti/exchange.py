@@ -37,6 +37,16 @@ class Exchange(Request):
         return np.frombuffer(data, self._dtype) if data else np.empty(0, self._dtype)
 
 
+def _elements(data, dtype) -> np.ndarray:
+    """An array of this dtype. Numbers do not become others of a lower kind: 1.7 is no int."""
+    array = np.asarray(data) if dtype is None or np.dtype(dtype).names is None else np.asarray(data, dtype)
+    if dtype is None or array.dtype == dtype:
+        return array
+    if array.size > 0 and not np.can_cast(array.dtype, dtype, "same_kind"):
+        raise Error(f"sparse_exchange: {array.dtype} cannot be sent as {np.dtype(dtype)}; convert the array first")
+    return array.astype(dtype)
+
+
 class Exchanges:
     """The part of `Group` for messages to ranks that do not expect them."""
 
@@ -54,7 +64,7 @@ class Exchanges:
     def isparse_exchange(self, parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype=None) -> Exchange:
         """Starts a `sparse_exchange`."""
         pairs = parcels.items() if isinstance(parcels, Mapping) else parcels
-        given = [(whole("a parcel's rank", rank), np.asarray(data, dtype)) for rank, data in pairs]
+        given = [(whole("a parcel's rank", rank), _elements(data, dtype)) for rank, data in pairs]
         if dtype is None and not given:
             raise Error("sparse_exchange: a rank that sends nothing must pass dtype, which is the same on all ranks")
         like = np.empty(0, given[0][1].dtype if dtype is None else dtype)

@@ -100,7 +100,7 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
         They have the same bits whatever the algorithm, the order and the hosts, in every reduction by `tutti.SUM`. The
         groups made from it are like it. Both may be used in turn, but all ranks use the same one for a call.
         """
-        return Group(self._handle.reproducible())
+        return type(self)(self._handle.reproducible())
 
     @property
     def is_reproducible(self) -> bool:

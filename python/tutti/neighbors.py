@@ -13,7 +13,7 @@ import numpy as np
 
 from tutti import _core
 from tutti.arguments import counted, whole, wholes
-from tutti.collectives import _array, _operation, _sendable
+from tutti.collectives import _array, _operation, _sendable, room
 from tutti.errors import Error
 from tutti.group import Group
 from tutti.operations import SUM, Operation
@@ -32,13 +32,6 @@ def _somebody(rank: int) -> int | None:
 
 def _ends(ranks: Iterable[int | None]) -> list[int]:
     return wholes("the sources and destinations", (-1 if rank is None else rank for rank in ranks))
-
-
-def _new(send, counts, offsets) -> np.ndarray:
-    """A new array for blocks of what `send` holds, side by side."""
-    if counts is None or offsets is not None:
-        raise Error("pass recv, or the counts of what comes, one number per neighbour, and no offsets")
-    return np.zeros(sum(counts), _array(send).dtype)
 
 
 class Graph(Group):
@@ -147,7 +140,7 @@ class Graph(Group):
 
     def _neighbor_allgatherv(self, send, recv, counts, offsets, algorithm):
         send, counts, offsets = _sendable(send), counted(counts), counted(offsets)
-        recv = _new(send, counts, offsets) if recv is None else recv
+        recv = room("neighbor_allgatherv", "counts", send, counts, offsets) if recv is None else recv
         return _NEIGHBOR_ALLGATHERV, send, recv, None, 0, algorithm, None, None, counts, offsets
 
     def neighbor_allgatherv(self, send, recv=None, counts=None, offsets=None, *, algorithm: str = ""):
@@ -172,7 +165,8 @@ class Graph(Group):
         send = _sendable(send)
         send_counts, recv_counts = counted(send_counts), counted(recv_counts)
         send_offsets, recv_offsets = counted(send_offsets), counted(recv_offsets)
-        recv = _new(send, recv_counts, recv_offsets) if recv is None else recv
+        if recv is None:
+            recv = room("neighbor_alltoallv", "recv_counts", send, recv_counts, recv_offsets)
         counts = send_counts, send_offsets, recv_counts, recv_offsets
         return _NEIGHBOR_ALLTOALLV, send, recv, None, 0, algorithm, *counts
 

@@ -11,6 +11,7 @@ from tutti import _core
 from tutti.errors import Error
 
 _LOCATED_BYTES = 16
+_INDEX_AT = 8
 
 
 class Operation:
@@ -21,7 +22,7 @@ class Operation:
         self._name = name
         self._function = function
         self._commutative = commutative
-        self._handle = _core.Operation(_core.ops["USER" if function else name])
+        self._handle = _core.Operation(_core.ops[name if function is None else "USER"])
 
     def __repr__(self) -> str:
         """``tutti.SUM`` and the like."""
@@ -43,10 +44,11 @@ class Operation:
 
 
 def _expect_located(operation: Operation, dtype: np.dtype) -> None:
-    if dtype.names == ("value", "index") and dtype.itemsize == _LOCATED_BYTES and dtype["index"] == np.dtype("i8"):
+    is_pair = dtype.names == ("value", "index") and dtype.itemsize == _LOCATED_BYTES
+    if is_pair and dtype.fields["index"] == (np.dtype("i8"), _INDEX_AT):
         return
     raise Error(
-        f"{operation!r} needs elements with the fields value and index (int64) in 16 bytes, not {dtype}; "
+        f"{operation!r} needs elements with the fields value and index (int64, at byte 8) in 16 bytes, not {dtype}; "
         "make the array with the dtype tutti.located('f8')"
     )
 
@@ -59,12 +61,16 @@ def op(function: Callable[[np.ndarray, np.ndarray], object], commutative: bool =
     pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises breaks the group: the
     call or wait raises it on the rank where it happened, and an `Error` (broken) on the others.
     """
+    if not callable(function):
+        raise Error(f"tutti.op needs a function of two arrays, not {function!r}; numpy.minimum is one")
     return Operation(f"op({getattr(function, '__name__', function)!s})", function, commutative)
 
 
 def located(dtype) -> np.dtype:
     """The dtype of the elements of MINLOC and MAXLOC: ``value`` of ``dtype``, and ``index``, an int64."""
-    return np.dtype({"names": ["value", "index"], "formats": [dtype, "i8"], "offsets": [0, 8], "itemsize": 16})
+    return np.dtype(
+        {"names": ["value", "index"], "formats": [dtype, "i8"], "offsets": [0, _INDEX_AT], "itemsize": _LOCATED_BYTES}
+    )
 
 
 SUM = Operation("SUM")

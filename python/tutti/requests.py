@@ -21,7 +21,8 @@ class Request:
         total = request.wait()
 
     Inside asyncio, ``total = await request``. Dropping a pending request waits for it; after a time-out or Ctrl-C it
-    gives the operation up instead, which breaks the group.
+    gives the operation up instead, which breaks the group. Any thread may wait for it or test it, one at a time: a
+    second one hears an `Error`.
     """
 
     __slots__ = ("_handle",)

@@ -128,6 +128,16 @@ def check_varying(root):
     send = np.concatenate([np.full(count, 100 * RANK + rank) for rank, count in enumerate(row)])
     expected = np.concatenate([np.full(count, 100 * rank + RANK) for rank, count in enumerate(row)])
     assert_array_equal(both("alltoallv", send, row, recv_counts=row), expected)
+    # What is sent and what is received in one array, side by side, and then in place.
+    total = sum(row)
+    field = np.concatenate([send, np.full(total, -1)])
+    behind = np.cumsum([total, *row])[:-1]
+    for sent in (field[:total], field):
+        field[total:] = -1
+        GROUP.alltoallv(sent, row, field, row, None, behind)
+        assert_array_equal(field, np.concatenate([send, expected]))
+    assert_array_equal(GROUP.alltoallv(field[:total], row, field, row)[:total], expected)
+    assert_array_equal(GROUP.alltoallv(field, None, field, row)[:total], send)
     offsets = np.arange(SIZE) * (2 * SIZE)
     spread = np.full(2 * SIZE * SIZE, -1)
     GROUP.allgatherv(mine, spread, counts, offsets)

@@ -62,12 +62,16 @@ def check_refused():
     long = np.ones((3000 * SIZE, 2))
     refuses("overlap", GROUP.reduce_scatter_block, long[:, 0], long.reshape(-1)[:3000])
     refuses("overlap", GROUP.alltoallw, [ones[:3]] * SIZE, [square[0]] * SIZE) if SIZE > 1 else None
+    check_columns()
     refuses("one per rank", GROUP.alltoallw, [ones] * (SIZE + 1), [square] * SIZE)
     refuses("read-only", GROUP.allreduce, ones, np.frombuffer(bytes(32)))
     refuses("must be", GROUP.allreduce, ones, [1, 2, 3, 4])
     refuses("_object", GROUP.allreduce, np.array([None]))
     refuses("tutti.op", GROUP.allreduce, ones, op=max)
+    for function in (3, None):
+        refuses("tutti.op needs a function", tutti.op, function)
     refuses("located", GROUP.allreduce, ones, op=tutti.MINLOC)
+    check_elements()
     refuses("dtype >f8; convert", GROUP.allreduce, np.ones(4, ">f8"))
     refuses("dtype float16; convert", GROUP.reduce_scatter_block, np.ones(SIZE, "f2"))
     refuses("or pass a function", GROUP.scan, np.ones(4, np.longdouble))
@@ -82,6 +86,10 @@ def check_refused():
     refuses(
         "a count or an offset must be from 0", GROUP.alltoallv, ones, [1] * SIZE, ones, [1] * SIZE, None, [-1] * SIZE
     )
+    refuses("alltoallv: pass recv, or recv_counts", GROUP.alltoallv, ones, [1] * SIZE)
+    refuses(
+        "scatterv: offsets has 1 numbers", GROUP.scatterv, ones, np.ones(1), [1] * SIZE, [0], RANK
+    ) if SIZE > 1 else None
     refuses("does not lie in `send`", GROUP.scatterv, ones, np.ones(1), [5] * SIZE, None, RANK)
     refuses("gives itself 4 elements and takes 3", GROUP.gatherv, ones, None, [3] * SIZE, None, RANK)
     if SIZE > 1:
@@ -93,6 +101,32 @@ def check_refused():
     refuses("recv", GROUP.scatter, None, None, (RANK + 1) % SIZE) if SIZE > 1 else None
     refuses("complete", finished().fileno)
     assert GROUP.allreduce(1) == SIZE
+
+
+def check_elements():
+    """What is alike in size alone, and what no buffer holds."""
+    close = np.dtype({"names": ["value", "index"], "formats": ["f4", "i8"], "offsets": [0, 4], "itemsize": 16})
+    refuses("at byte 8", GROUP.allreduce, np.zeros(2, close), op=tutti.MAXLOC)
+    refuses("recv has", GROUP.allgather, np.ones(2, "f2"), np.empty((SIZE, 2), ">f2"))
+    refuses("recv has", GROUP.allgather, np.ones(2, ">f4"), np.empty((SIZE, 2), ">i4"))
+    refuses("a.view('i8')", GROUP.bcast, np.array(["2024-01-01"], "M8[D]"))
+    refuses("float64 cannot be sent as int64", GROUP.sparse_exchange, {0: [1.7]}, "i8")
+
+
+def check_columns():
+    """Columns of an array share nothing with the columns beside them, and all of it with themselves, however many."""
+    for rows in (3, 30_000):
+        pairs = np.zeros((rows, 2))
+        pairs[:, 0] = 1
+        assert GROUP.allreduce(pairs[:, 0], pairs[:, 1]).sum() == rows * SIZE
+        flat = pairs.reshape(-1)
+        refuses("overlap", GROUP.allreduce, flat[::2], flat[:rows])
+        refuses("overlap", GROUP.allreduce, flat[::2], flat[rows - 1 :: -1])
+        refuses("overlap", GROUP.allreduce, pairs[:-1], pairs[1:])
+    wide = np.ones((40, 4001))
+    refuses("overlap", GROUP.allreduce, wide[:, :-1], wide[:, 1:])
+    wide[:, 2000:] = 0
+    assert GROUP.allreduce(wide[:, :2000], wide[:, 2000:4000]).min() == SIZE
 
 
 def overlapping():

@@ -63,6 +63,9 @@ assert star.destinations == ([other for other in range(size) for _ in range(2)] 
 mine = np.arange(2 * size if rank == 0 else 0).reshape(-1, 1)
 assert star.neighbor_reduce([1.5, rank]).tolist() == [3.0, 0.0]
 assert star.neighbor_alltoall(mine).tolist() == [[2 * rank], [2 * rank + 1]]
+exact = star.reproducible()
+assert isinstance(exact, tutti.Graph) and exact.is_reproducible and exact.sources == [0, 0]
+assert exact.neighbor_reduce([1.5, rank]).tolist() == [3.0, 0.0]
 expect_error("no neighbours", lambda: tutti.Graph(world._handle))
 expect_error("both ends", lambda: tutti.adjacent_graph(world, [rank], []))
 

@@ -5,6 +5,7 @@ import asyncio
 import contextlib
 import gc
 import select
+import signal
 import threading
 import time
 
@@ -174,6 +175,58 @@ def check_failing():
     request.wait()
 
 
+def check_one_at_a_time():
+    """Who asks for a request that is waited for, from a thread or a signal handler, hears so; the wait goes on."""
+    if RANK == 0:
+        for rank in range(1, SIZE):
+            GROUP.recv_object(rank)
+        GROUP.barrier()
+        return
+    heard = []
+
+    def ask(*_):
+        heard.extend(cause_of(call) for call in (request.test, request.wait))
+
+    request = GROUP.ibarrier()
+    before = signal.signal(signal.SIGALRM, ask)
+    for limited in (lambda: request.wait(0.3), lambda: tutti.wait_any([request], 0.3)):
+        heard.clear()
+        signal.setitimer(signal.ITIMER_REAL, 0.1)
+        assert raises_timeout(limited)
+        assert heard == ["usage", "usage"], heard
+    signal.signal(signal.SIGALRM, before)
+
+    def wait_for_it():
+        while cause_of(lambda: heard.append(request.wait())) is not None:  # the loop below has it just now
+            pass
+
+    first = threading.Thread(target=wait_for_it)
+    first.start()
+    until = time.monotonic() + 60
+    while cause_of(lambda: request.wait(0)) != "usage":  # "timeout" before the thread waits
+        assert time.monotonic() < until
+    GROUP.send_object("go on", 0)
+    first.join(60)
+    assert heard[-1] is None and request.test()
+
+
+def check_dropped_by_an_exception():
+    """An exception leaves behind a request that others let wait, and stays the exception it is."""
+    if SIZE == 1:
+        return
+    if RANK == 0:
+        numbers = np.zeros(4)
+        try:
+            tutti.wait_all([GROUP.irecv(numbers, 1), GROUP.isend(numbers, SIZE)])
+        except tutti.Error as error:
+            assert "no such rank" in str(error)
+        else:
+            raise AssertionError("there is such a rank")
+    elif RANK == 1:
+        time.sleep(0.3)
+        GROUP.send(np.ones(4), 0)
+
+
 check_forms()
 check_many()
 check_time_out()
@@ -182,6 +235,8 @@ check_failing()
 asyncio.run(talk(GROUP))
 check_threads()
 check_overlap()
+check_one_at_a_time()
+check_dropped_by_an_exception()
 del_me = GROUP.iallreduce(np.ones(10))
 del del_me  # waits
 GROUP.barrier()
