@@ -113,6 +113,74 @@ Samples sample(int batches, int rounds, double parts, Body body) {
   return samples;
 }
 
+/// Samples of what `make(shared, i)()` takes on the first of these cores, while each of the others, i, does the same
+/// with things of its own.
+template <class Make>
+Samples side_by_side(std::span<const int> cpus, std::size_t bytes, Make make) {
+  const Affinity affinity;
+  const Shared begun(cpus.size() * line);
+  std::vector<std::unique_ptr<Process>> others;
+  for (std::size_t i = 1; i < cpus.size(); ++i)
+    others.push_back(std::make_unique<Process>([&, i] {
+      pin(cpus[i]);
+      for (auto body = make();; body()) begun.word(i).store(1, std::memory_order_release);
+    }));
+  for (std::size_t i = 1; i < cpus.size(); ++i)
+    while (begun.word(i).load(std::memory_order_acquire) == 0) sched_yield();
+  pin(cpus.front());
+  auto body = make();
+  constexpr std::size_t most = 1024;  // a system call alone takes a microsecond or two
+  const int rounds = static_cast<int>(std::clamp<std::size_t>((1 << 20) / bytes, 1, most));
+  return sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] { body(); });
+}
+
+/// Copies from one place to another of this process.
+class Copying {
+ public:
+  Copying(std::size_t bytes, const Copier& copier)
+      : copier_(&copier), source_(bytes, std::byte{1}), target_(bytes, std::byte{2}) {
+    (*this)();
+    expect(source_ == target_, copier.name);
+  }
+  void operator()() {
+    copier_->copy(target_.data(), source_.data(), source_.size());
+    asm volatile("" : : "r"(target_.data()) : "memory");
+  }
+
+ private:
+  const Copier* copier_;
+  std::vector<std::byte> source_, target_;
+};
+
+/// Reads from another process.
+class Reading {
+ public:
+  explicit Reading(std::size_t bytes)
+      : ready_(line), source_(bytes, std::byte{1}), target_(bytes, std::byte{2}), owner_([&] {
+          std::fill(source_.begin(), source_.end(), std::byte{3});
+          ready_.word(0).store(1, std::memory_order_release);
+          for (;;) pause();
+        }) {
+    while (ready_.word(0).load(std::memory_order_acquire) == 0) sched_yield();
+    (*this)();
+    expect(std::ranges::all_of(target_, [](std::byte b) { return b == std::byte{3}; }), "bytes read");
+  }
+  void operator()() {
+    const iovec to{target_.data(), target_.size()}, from{source_.data(), source_.size()};
+    const ssize_t read = process_vm_readv(owner_.pid(), &to, 1, &from, 1, 0);
+    if (read < 0) throw Refused{std::strerror(errno)};
+    expect(read == static_cast<ssize_t>(source_.size()), "short read");
+  }
+  struct Refused {
+    std::string why;
+  };
+
+ private:
+  Shared ready_;
+  std::vector<std::byte> source_, target_;
+  Process owner_;
+};
+
 }  // namespace
 
 double Samples::quantile(double q) const {
@@ -220,38 +288,18 @@ std::span<const Copier> copiers() {
   return known;
 }
 
-Samples memory_copy(std::size_t bytes, const Copier& copier) {
-  std::vector<std::byte> source(bytes, std::byte{1}), target(bytes, std::byte{2});
-  const int rounds = static_cast<int>(std::max<std::size_t>(1, (1 << 20) / bytes));
-  Samples samples = sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] {
-    copier.copy(target.data(), source.data(), bytes);
-    asm volatile("" : : "r"(target.data()) : "memory");
-  });
-  expect(source == target, copier.name);
-  return samples;
+Samples memory_copy(std::size_t bytes, const Copier& copier, std::span<const int> cpus) {
+  return side_by_side(cpus, bytes, [&] { return Copying(bytes, copier); });
 }
 
-Samples remote_read(std::size_t bytes, std::string& why) {
-  const Shared ready(line);
-  std::vector<std::byte> source(bytes, std::byte{1}), target(bytes, std::byte{2});
-  const Process owner([&] {
-    std::fill(source.begin(), source.end(), std::byte{3});
-    ready.word(0).store(1, std::memory_order_release);
-    for (;;) pause();
-  });
-  while (ready.word(0).load(std::memory_order_acquire) == 0) sched_yield();
-  const iovec to{target.data(), bytes}, from{source.data(), bytes};
-  if (process_vm_readv(owner.pid(), &to, 1, &from, 1, 0) < 0) {
-    why = std::strerror(errno);
+Samples remote_read(std::size_t bytes, std::span<const int> cpus, std::string& why) {
+  try {
+    Reading{bytes};
+  } catch (const Reading::Refused& refused) {
+    why = refused.why;
     return {};
   }
-  constexpr std::size_t most = 1024;  // the system call alone takes a microsecond or two
-  const int rounds = static_cast<int>(std::clamp<std::size_t>((1 << 20) / bytes, 1, most));
-  Samples samples = sample(bytes > (8u << 20) ? 9 : 41, rounds, 1, [&] {
-    expect(process_vm_readv(owner.pid(), &to, 1, &from, 1, 0) == static_cast<ssize_t>(bytes), "short read");
-  });
-  expect(std::all_of(target.begin(), target.end(), [](std::byte b) { return b == std::byte{3}; }), "bytes read");
-  return samples;
+  return side_by_side(cpus, bytes, [&] { return Reading(bytes); });
 }
 
 Samples clock_read() {

@@ -34,11 +34,12 @@ struct Copier {
 };
 /// The C library's, and the library's own: through the caches and past them.
 std::span<const Copier> copiers();
-/// Nanoseconds of one copy of so many bytes, source and target touched before.
-Samples memory_copy(std::size_t bytes, const Copier& copier);
-/// Nanoseconds of one process_vm_readv of so many bytes from another process. Empty where the kernel refuses; then
-/// `why` says so.
-Samples remote_read(std::size_t bytes, std::string& why);
+/// Nanoseconds of one copy of so many bytes on the first of these cores while each of the others copies as much, too;
+/// source and target touched before.
+Samples memory_copy(std::size_t bytes, const Copier& copier, std::span<const int> cpus);
+/// Nanoseconds of one process_vm_readv of so many bytes from another process, the other cores as above. Empty where the
+/// kernel refuses; then `why` says so.
+Samples remote_read(std::size_t bytes, std::span<const int> cpus, std::string& why);
 /// Nanoseconds of reading the clock, and of a full fence after a store.
 Samples clock_read();
 Samples fence();

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-floor: prints what the machine can do at best. Medians, with the tenth and ninetieth percentile.
-// tutti-floor --copies 4096,65536: only the copies of these many bytes, as JSON.
+// tutti-floor --copies 4096,65536: only the copies of these many bytes, on all cores at a time, as JSON.
 // tutti-floor --line: only how many nanoseconds a cache line takes from core to core, null where there is one, as JSON.
 #include <cstdio>
 #include <exception>
@@ -25,16 +25,16 @@ double gigabytes_per_second(std::size_t bytes, const Samples& samples) {
   return static_cast<double>(bytes) / samples.median();
 }
 
-void copies() {
+void copies(std::span<const int> cpus) {
   std::string why;
-  std::printf("%-12s", "bytes");
+  std::printf("copies on %zu of the cores at a time\n%-12s", cpus.size(), "bytes");
   for (const Copier& copier : copiers()) std::printf(" %10s GB/s", copier.name);
   std::printf(" %20s\n", "process_vm_readv GB/s");
   for (std::size_t bytes = 4096; bytes <= 64u << 20; bytes *= 4) {
     std::printf("%-12zu", bytes);
     for (const Copier& copier : copiers())
-      std::printf(" %15.2f", gigabytes_per_second(bytes, memory_copy(bytes, copier)));
-    const Samples remote = remote_read(bytes, why);
+      std::printf(" %15.2f", gigabytes_per_second(bytes, memory_copy(bytes, copier, cpus)));
+    const Samples remote = remote_read(bytes, cpus, why);
     if (remote.values.empty())
       std::printf(" %20s\n", ("refused: " + why).c_str());
     else
@@ -43,17 +43,18 @@ void copies() {
 }
 
 /// An array of {"bytes", "memcpy_ns", "blocks_ns", "streaming_ns", "read_ns"}, the last null where the kernel refuses.
-void copies_as_json(const std::string& sizes) {
+void copies_as_json(const std::string& sizes, std::span<const int> cpus) {
   std::istringstream list(sizes);
   const char* separator = "[";
   for (std::string size; std::getline(list, size, ','); separator = ",\n ") {
     const std::size_t bytes = std::stoul(size);
+    if (bytes == 0) throw std::runtime_error("--copies: sizes are in bytes, from 1 on");
     std::string why;
-    const Samples remote = remote_read(bytes, why);
+    const Samples remote = remote_read(bytes, cpus, why);
     const std::string read = remote.values.empty() ? "null" : std::to_string(remote.median());
     std::printf("%s{\"bytes\": %zu", separator, bytes);
     for (const Copier& copier : copiers())
-      std::printf(", \"%s_ns\": %f", copier.name, memory_copy(bytes, copier).median());
+      std::printf(", \"%s_ns\": %f", copier.name, memory_copy(bytes, copier, cpus).median());
     std::printf(", \"read_ns\": %s}", read.c_str());
   }
   std::printf("]\n");
@@ -82,7 +83,8 @@ int run() {
         yield_hand_over(first, processes));
   row("futex wake-up, same core", futex_wake_up(first, first));
   if (order.size() > 1) row("futex wake-up, other core", futex_wake_up(first, second));
-  copies();
+  copies(std::span(order).first(1));
+  if (order.size() > 1) copies(order);
   return 0;
 }
 
@@ -92,11 +94,13 @@ int main(int count, char** arguments) {
   try {
     const std::string what = count > 1 ? arguments[1] : "";
     if (what == "--copies" && count == 3)
-      copies_as_json(arguments[2]);
+      copies_as_json(arguments[2], cores_in_order());
     else if (what == "--line" && count == 2)
       line_as_json();
-    else
+    else if (count == 1)
       return run();
+    else
+      throw std::runtime_error("usage: tutti-floor, tutti-floor --copies BYTES,BYTES, or tutti-floor --line");
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

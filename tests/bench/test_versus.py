@@ -260,10 +260,16 @@ def test_compares_with_the_best_peer_in_its_best_setting():
     )
     assert late.peer == ""  # no round has both
     slow = figures.compare(cell, [series("tutti", "default", [4.0, 5.0]), every[2]], 8, "run", [0, 1], {})
-    assert slow.mark == "loses" and slow.looks_slower
+    assert slow.mark == "loses" and not slow.undecided
     unsure = figures.compare(cell, [series("tutti", "default", [4.0, 2.0, 4.0]), every[2]], 8, "run", [0, 1], {})
     assert (unsure.low, unsure.high) == (0.625, 2.0)
-    assert unsure.mark == "" and unsure.looks_slower
+    assert unsure.mark == "" and unsure.undecided
+    lucky = figures.compare(cell, [series("tutti", "default", [1.0, 2.6, 1.0]), every[2]], 8, "run", [0, 1], {})
+    assert lucky.ratio > 2 and lucky.undecided == (lucky.low < 1)
+    once = figures.compare(cell, [every[0], series("a", "spin", [9.0])], 8, "run", [0, 1], {})
+    assert once.thin and once.undecided
+    hopeless = figures.compare(cell, [every[0], series("a", "spin", [90.0])], 8, "run", [0, 1], {})
+    assert hopeless.thin and not hopeless.undecided
 
 
 def test_measures_again_what_looks_slower():
@@ -288,13 +294,15 @@ def test_measures_again_what_looks_slower():
         seed=1, rounds=2, again=3, minutes=1, full=True, tests=(), statistic="run", cores=[0]
     )
     run = Played([tutti_, a], {rounds.Cell("bcast", 2): [8, 16]}, jobs.OneHost([0]), options)
-    run.go(None, lambda _: None, lambda run: [one for one in figures.compare_all(run, {}) if one.looks_slower])
+    run.go(None, lambda _: None, lambda run: [one for one in figures.compare_all(run, {}) if one.mark == "loses"])
     assert (run.rounds, run.again) == (5, 3)
     assert {one for one in measured if one[0] < 2} == {(number, *point) for number in (0, 1) for point in us}
     assert sorted(one for one in measured if one[0] >= 2) == [
         (number, name, 8) for number in (2, 3, 4) for name in (near, ours)
     ]
-    assert page.rounds_text(run) == "2 alternating rounds, and 3 more of the points at which Tutti looked slower"
+    assert page.rounds_text(run) == (
+        "2 alternating rounds, and 3 more of the points at which it was not clear who is faster"
+    )
 
 
 def test_reads_sizes():

@@ -127,7 +127,7 @@ WIRE = """## The wire limit
 What the busiest link needs, in its busier direction, for the bytes that a call cannot avoid; H hosts, K ranks on each,
 P = H K, n: bytes of a block. In frames of {mtu} bytes behind the Ethernet header, each with {frame} bytes of headers
 ({headers}); acknowledgements and frames that are not full come on top, and count against the library. A link that was
-idle lets 0.2 ms of traffic pass at once, so that a few frames may be faster than its rate.
+idle lets {burst} bytes pass at once, so that a few frames may be faster than its rate.
 
 {table}"""
 
@@ -192,6 +192,8 @@ def markdown(run, facts, points, pictures):
     ]
     if network.rate:
         headers = ", ".join(f"{name} {bytes}" for name, bytes in wire.HEADERS.items())
-        parts.append(WIRE.format(mtu=network.mtu, frame=wire.FRAME, headers=headers, table=wire.table()))
+        parts.append(
+            WIRE.format(mtu=network.mtu, burst=network.burst, frame=wire.FRAME, headers=headers, table=wire.table())
+        )
     parts += [*left_out(run, facts), *page.failures(run), *table.sections(points, pictures, look_of(run))]
     return "\n\n".join(parts) + "\n"

@@ -108,10 +108,10 @@ class Progress:
 
 def foreign_load(seconds):
     """How many cores' worth of processor time others use while we do nothing."""
-    before, stolen = machine.busy()
+    before = machine.busy()
     time.sleep(seconds)
-    after, stolen_after = machine.busy()
-    return max(0.0, (after - before + stolen_after - stolen) / seconds)
+    after = machine.busy()
+    return max(0.0, (after - before) / seconds)
 
 
 def prepare(options, console):
@@ -187,9 +187,12 @@ def measure(run, options, console):
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
         progress.after(run)
 
+    def unsure(run):
+        return [one for one in compare_all(run, {}) if one.undecided or one.mark == "loses"]
+
     progress = Progress(console, run)
     with progress.bar, jobs.hogs(options.hogs):
-        run.go(step, after_round, lambda run: [one for one in compare_all(run, {}) if one.looks_slower])
+        run.go(step, after_round, unsure)
     facts["foreign_after"] = foreign_load(1)
     return facts
 
@@ -222,9 +225,9 @@ def report(run, facts, options, console):
     table.show(console, compared, between.look_of(run) if options.hosts else table.ONE_HOST)
     say_what_failed(run, console)
     losing = sum(one.mark == "loses" for one in compared)
-    unsure = sum(one.looks_slower and one.mark != "loses" for one in compared)
+    unsure = sum(one.undecided for one in compared)
     console.print(f"{run.rounds} rounds, {facts['minutes']:.1f} minutes. All of it: {options.out}.md", highlight=False)
-    console.print(f"Slower than the best peer at {losing} points; at {unsure} more within the noise.", highlight=False)
+    console.print(f"Slower than the best peer at {losing} points; at {unsure} more nobody can say.", highlight=False)
 
 
 def shorten(options):

@@ -27,16 +27,16 @@ class Comparison:
     high: float = 0
     level: float = 0  # the confidence that low..high has
     rounds: int = 0
-    thin: bool = False
+    thin: bool = False  # the best peer was measured in one round only
     others: dict = dataclasses.field(default_factory=dict)  # {peer: its best time in microseconds}
     busy: float = 0  # the share of the machine's cores while Tutti was measured, and while the best peer was
     peer_busy: float = 0
     wire_us: float = 0  # what the busiest link needs for the bytes that cannot be avoided; 0: it is on one host
 
     @property
-    def looks_slower(self):
-        """Whether the best peer seems to be faster: it may be the noise."""
-        return bool(self.peer) and self.ratio < 1
+    def undecided(self):
+        """Whether more rounds may say something else: who is faster, or how much where one round has said so."""
+        return bool(self.peer) and (self.low < 1 <= self.high or (self.thin and self.ratio < THIN))
 
     @property
     def mark(self):
@@ -124,7 +124,7 @@ def compare(cell, every, size, statistic, cores, floors):
         low=low,
         high=high,
         level=level,
-        thin=peer_us > THIN * us,
+        thin=len(ratios) == 1,
         others=others,
     )
 

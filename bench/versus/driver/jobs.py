@@ -132,8 +132,7 @@ def launch(commands, environment, limit):
         except subprocess.TimeoutExpired:
             raise JobFailed(f"not done after {limit:.0f} s") from None
         finally:
-            if any(process.poll() is None for process in processes):
-                end(processes, mark)
+            end(processes, mark)  # a launcher that failed may leave its ranks behind
         if status != 0:
             output.seek(0)
             raise JobFailed(f"exit status {status}: {output.read()[-800:].strip()}")
@@ -158,7 +157,12 @@ def run(library, setting, task, place):
 @contextlib.contextmanager
 def hogs(count):
     """So many busy processes that belong to nobody's job, on no particular core."""
-    program = [sys.executable, "-c", "print(flush=True)\nwhile True: pass"]
+    # Whoever owns them may be ended in a way that leaves no time to end them.
+    program = [
+        sys.executable,
+        "-c",
+        f"import os\nprint(flush=True)\nwhile os.getppid() == {os.getpid()}:\n for _ in range(1 << 20): pass",
+    ]
     busy = [subprocess.Popen(program, stdout=subprocess.PIPE) for _ in range(count)]
     try:
         for process in busy:

@@ -34,10 +34,11 @@ def now():
 
 
 def busy():
-    """Seconds of processor time that the whole machine has spent so far, and that were stolen from it."""
+    """Seconds of processor time that the whole machine has spent so far, or that were stolen from it."""
     fields = [int(field) for field in pathlib.Path("/proc/stat").read_text().split("\n", 1)[0].split()[1:]]
     tick = os.sysconf("SC_CLK_TCK")
-    return (sum(fields) - fields[3] - fields[4]) / tick, fields[7] / tick if len(fields) > 7 else 0.0
+    # The eighth is what was stolen; guests' time, behind it, stands in the first two as well.
+    return (sum(fields[:8]) - fields[3] - fields[4]) / tick
 
 
 def floor_program(binaries):
@@ -60,7 +61,8 @@ def line_time(program):
 
 
 def copy_times(program, sizes):
-    """{bytes: microseconds} of one copy, by memcpy, Tutti's own or process_vm_readv, whichever is fastest."""
+    """{bytes: microseconds} of one copy on a core while all others copy, too: by memcpy, Tutti's own or
+    process_vm_readv, whichever is fastest."""
     wanted = sorted({size for size in sizes if size > 0})
     if program is None or not wanted:
         return {}

@@ -68,8 +68,9 @@ processes beside. Other programs used {before:.2f} of the machine's cores before
 Scheme {scheme} Every result is checked first, on every rank. Each peer counts with the best of its ways to wait,
 point by point. **ratio** = best peer / Tutti, the median over rounds of both in the same round; **interval**: that
 median's confidence interval by order statistics, of {level:.0%} or more. **skew**: how long after the first rank the
-last one was done. **floor**: the share of the time that the copies alone take which the call cannot avoid, at this
-machine's best speed of copying, on all cores. A peer more than {thin} times slower is measured in one round only.
+last one was done. **floor**: the share of the time that the copies alone take which the call cannot avoid, dealt over
+the cores, at the best speed of copying while all cores copy. "Peer: one round": it was measured no more, as one that
+is more than {thin} times slower, or has a setting that is far better.
 Bold, and "loses": slower than the best peer, by the whole of the interval."""
 
 
@@ -86,7 +87,7 @@ def lines_text(nanoseconds):
 
 def rounds_text(run):
     """How many rounds there were, and of what."""
-    more = f", and {run.again} more of the points at which Tutti looked slower" if run.again else ""
+    more = f", and {run.again} more of the points at which it was not clear who is faster" if run.again else ""
     return f"{run.rounds - run.again} alternating rounds{more}"
 
 
@@ -133,7 +134,7 @@ def markdown(run, facts, comparisons, pictures):
         method(run, facts),
         f"## Points to win\n\n{len(compared)} points were compared; Tutti loses "
         f"{sum(one.mark == 'loses' for one in compared)}, and at "
-        f"{sum(one.looks_slower and not one.mark for one in compared)} more it looks slower within the noise.\n\n"
+        f"{sum(one.undecided for one in compared)} more the interval does not say who is faster.\n\n"
         f"{table.losing(compared, table.ONE_HOST)}",
     ]
     goals = [text for text in (means.table(compared), means.floor_text(compared)) if text]

@@ -52,7 +52,7 @@ class Run:
         self.random = random.Random(options.seed)
         self.names = {}
         self.rounds = 0
-        self.again = 0  # of them only of points at which Tutti looked slower
+        self.again = 0  # of them only of points at which it was not clear who is faster
         self.repeated = []  # what went wrong with jobs of several cells, which were then measured each alone
         self.series = {
             cell: [Series(library, setting, set(wanted)) for library in libraries for setting in library.settings]
@@ -142,18 +142,19 @@ class Run:
         for cell, every in self.series.items():
             there = of_cell.get(cell, {})
             for series in every:
-                series.sizes = {size for size in series.sizes if size in there and self.is_near(series, there[size])}
+                series.sizes = {size for size in series.points if size in there and self.is_near(series, there[size])}
 
     def is_near(self, series, point):
         """Tutti, and who is hardly slower than the point's best peer."""
         times = figures.times(series, point.bytes, self.options.statistic).values()
         return series.library.name == "tutti" or (times and statistics.median(times) <= NEAR * point.peer_us)
 
-    def go(self, step, after_round, looks_slower):
-        """Rounds of all points, as many as are asked for and fit into the time; then of those that look slower."""
+    def go(self, step, after_round, unsure):
+        """Rounds of all points, as many as are asked for and fit into the time; then of those that are unsure: those
+        at which Tutti looks slower, and just as well those at which it may look faster by chance."""
         begin = time.monotonic()
         self.go_on(self.options.rounds, begin + 60 * self.options.minutes * FIRST, step, after_round)
-        points = looks_slower(self) if self.options.again else []
+        points = unsure(self) if self.options.again else []
         if points:
             before = self.rounds
             self.narrow(points)
