@@ -67,7 +67,9 @@ def main():
             )
             if ended < bare_ended:
                 print(*last_words, sep="\n---\n")
-            worse += len(new) + (ended < bare_ended)
+            if bare_ended == 0:
+                print(f"{name}, {ranks} ranks: bare, no rank came to the end of the tests; nothing is compared")
+            worse += len(new) + (ended < bare_ended) + (bare_ended == 0)
     return 1 if worse else 0
 
 

@@ -28,11 +28,11 @@ class Part:
     def add(self, what, verdict, is_good):
         self.rows.append(what)
         if not is_good:
-            self.wrong.append(f"{what}: {verdict}")
+            self.wrong.append((what, verdict))
 
     def state(self):
         if self.wrong:
-            return f"FAIL ({len(self.wrong)} of {len(self.rows)}, first {self.wrong[0]})"
+            return f"FAIL ({len(self.wrong)} of {len(self.rows)}, first {': '.join(self.wrong[0])})"
         return f"ok ({len(self.rows)} verified)"
 
 
@@ -82,7 +82,7 @@ def compare(with_it, bare):
     for name in sorted({*with_it, *(bare if ended else {})}):
         mine, other = with_it.get(name, Part()), bare.get(name, Part())
         if mine.wrong:
-            is_as_bare = len(mine.wrong) <= len(other.wrong)
+            is_as_bare = {what for what, _ in mine.wrong} <= {what for what, _ in other.wrong}
             yield name, mine.state() + (f"; bare {other.state()}" if is_as_bare else ""), not is_as_bare
         elif not ended:
             yield name, f"{mine.state()}, not compared with bare", False

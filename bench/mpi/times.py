@@ -1,10 +1,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """The times of the OSU or Intel benchmarks, bare and with the drop-in, in alternating runs: nothing may become slower.
 
-A point is a program, a number of ranks and a size. Each run of a point is paired with the one beside it; the ratio bare
-to drop-in has the interval of its median over the pairs, and the same is computed between the bare runs themselves,
-which is the noise. A point is slower if its interval lies below 1/1.03 and below the noise's. Of hundreds of points
-some look so by chance: their programs run in seven more rounds, and all rounds count.
+A point is a program, a number of ranks and a size. A round runs it three times, in an order by lot: bare, with the
+drop-in, and bare again. The ratio of the first to the second has the interval of its median over the rounds, and so has
+that of the first to the third, which is the noise. A point is slower if its interval lies below 1/1.03 and below the
+noise's. Programs with a point whose ratio lies below 1/1.03 run in seven more rounds, and all rounds count.
 """
 
 import argparse
@@ -114,9 +114,10 @@ def median(values):
 
 def judge(rows):
     """What a point says: the ratio with its interval, the noise's, and whether it is slower."""
-    ratio = median([statistics.mean((bare, again)) / max(ours, 0.01) for bare, ours, again in rows])
-    noise = median([x for bare, _, again in rows for x in (bare / max(again, 0.01), again / max(bare, 0.01))])
-    slower = ratio[2] < 1 / ALLOWED and ratio[2] < noise[1]
+    ratio = median([max(bare, 0.01) / max(ours, 0.01) for bare, ours, _ in rows])
+    _, low, high = median([max(bare, 0.01) / max(again, 0.01) for bare, _, again in rows])
+    noise = min(low, 1 / high), max(high, 1 / low)  # which of the two was bare is chance
+    slower = ratio[2] < 1 / ALLOWED and ratio[2] < noise[0]
     return {
         "ratio": ratio,
         "noise": noise,
@@ -131,7 +132,7 @@ def say(name, ranks, size, said):
     verdict = "  SLOWER" if said["slower"] else ""
     print(
         f"{name:22} {ranks:3} {size:9} bare {said['bare']:9.2f} us, with it {said['ours']:9.2f} us: "
-        f"{ratio:5.2f} ({low:.2f}-{high:.2f}), noise {noise[1]:.2f}-{noise[2]:.2f}{verdict}",
+        f"{ratio:5.2f} ({low:.2f}-{high:.2f}), noise {noise[0]:.2f}-{noise[1]:.2f}{verdict}",
         flush=True,
     )
 
@@ -144,7 +145,7 @@ def all_points(chosen, mpi):
     for ranks in chosen.ranks:
         for name, command in commands.items():
             points = measure(chosen, mpi, ranks, command, chosen.rounds, order)
-            again = [size for size, rows in points.items() if judge(rows)["slower"]]
+            again = [size for size, rows in points.items() if judge(rows)["ratio"][0] < 1 / ALLOWED]
             if again:
                 print(f"{name}, {ranks} ranks: looks slower at {again} bytes; {AGAIN} more rounds", flush=True)
                 for size, rows in measure(chosen, mpi, ranks, command, AGAIN, order).items():
@@ -163,11 +164,12 @@ PAGE = """{where}. {mpi}. {date}.
 Made by `bench/mpi/times.py {command}`; the numbers are in [{name}.json]({name}.json).
 
 Bare time / time with the drop-in, the median of {rounds} rounds of {iterations} calls each (and as many before
-the clock runs, where the program has a way to say so); the three runs of a round follow one another in an order by
-lot. Trials are part of what is measured; of a bare run that does not end within {timeout:g} s, what it came to
-counts. {count} points, geometric mean {mean:.2f}. **Bold**: slower, that is with
+the clock runs, where the program has a way to say so); the three runs of a round, bare, with it and bare again, follow
+one another in an order by lot. Trials are part of what is measured; of a bare run that does not end within {timeout:g}
+s, what it came to counts. {count} points, geometric mean {mean:.2f}. **Bold**: slower, that is with
 an interval below 1/{allowed} and below the noise between bare runs: {slower} points. *Italic*: of a program
-with a point that looked slower, which ran in {again_rounds} more rounds: {again} points.
+with a point whose ratio lay below 1/{allowed}, which ran in {again_rounds} more rounds: {again} points. The interval of
+a median over {rounds} rounds holds in {level:.0%} of cases, over {all_rounds} in {level_again:.0%}.
 """
 
 
@@ -208,6 +210,9 @@ def write_page(chosen, points):
         "slower": sum(one["slower"] for one in points),
         "again": sum(one["again"] for one in points),
         "again_rounds": AGAIN,
+        "all_rounds": chosen.rounds + AGAIN,
+        "level": figures.interval(range(chosen.rounds))[2],
+        "level_again": figures.interval(range(chosen.rounds + AGAIN))[2],
     }
     tables = [table(points, ranks) for ranks in chosen.ranks]
     chosen.out.with_suffix(".md").write_text("\n".join([PAGE.format(**facts, **more), *tables]) + "\n")

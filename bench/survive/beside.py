@@ -130,6 +130,9 @@ def main():
     order, lines, kept = random.Random(chosen.seed), [], {}
     places = [(False, int(ranks)) for ranks in chosen.ranks.split(",") if ranks]
     places += [(True, int(count)) for count in chosen.hosts.split(",") if count]
+    for _, ranks in places:
+        if chosen.deaths >= ranks:
+            parser.error(f"{chosen.deaths} deaths leave none of {ranks} ranks")
     for apart, ranks in places:
         where = f"{ranks} on {f'{ranks} hosts' if apart else 'one host'}"
         one_host = contextlib.nullcontext(jobs.OneHost(()))
@@ -156,7 +159,8 @@ def main():
         )
         chosen.out.with_suffix(".md").write_text(page)
         chosen.out.with_suffix(".json").write_text(json.dumps({**facts, "seed": chosen.seed, "places": kept}) + "\n")
+    return 1 if any(place["failures"]["tutti"] for place in kept.values()) else 0
 
 
 if __name__ == "__main__":
-    main()
+    sys.exit(main())

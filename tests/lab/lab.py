@@ -82,12 +82,16 @@ class Network:
         """Of a link in a second; 0: no limit."""
         return int(self.rate[:-4]) * {"k": 10**3, "m": 10**6, "g": 10**9}[self.rate[-4]] if self.rate else 0
 
+    @property
+    def burst(self):
+        """Bytes that pass at once where a link was idle: of 0.2 ms, two packets at least."""
+        return max(self.bits // 8 // 5000, 2 * (self.mtu + 14))
+
     def limit(self):
         """tc's words for the rate; nothing without one."""
         if not self.rate:
             return []
-        burst = max(self.bits // 8 // 5000, 2 * (self.mtu + 14))  # what goes out in 0.2 ms, two packets at least
-        return ["root", "tbf", "rate", self.rate, "burst", str(burst), "limit", str(self.queue)]
+        return ["root", "tbf", "rate", self.rate, "burst", str(self.burst), "limit", str(self.queue)]
 
     def filters(self):
         """nft's rules that drop what arrives."""
