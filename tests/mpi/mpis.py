@@ -48,6 +48,7 @@ class Mpi:
     environment: dict = dataclasses.field(default_factory=dict)
     avoids: tuple = ()  # what the random programs leave out on it
     reference: str = ""  # who says what they have to leave in memory; itself where it can do them all
+    witness: str = ""  # who is asked where a library that is its own reference and the drop-in leave different things
     flags_of_random: tuple = ()
 
     @property
@@ -88,9 +89,16 @@ def of_peer(name, peer, **more):
 
 ALL = (
     of_peer("openmpi", "openmpi", avoids=(*OPENMPI_FAULTS, *REFERENCE_FAULTS), reference="mpich"),
-    of_peer("mpich", "mpich", avoids=MPICH_FAULTS),
+    of_peer("mpich", "mpich", avoids=MPICH_FAULTS, witness="openmpi"),
     of_peer("impi", "impi", avoids=MPICH_FAULTS, reference="mpich"),
-    of_peer("mpich-abi", "mpich", libraries=("-lmpi_abi",), flags=("-DMPI_ABI",), avoids=MPICH_FAULTS),
+    of_peer(
+        "mpich-abi",
+        "mpich",
+        libraries=("-lmpi_abi",),
+        flags=("-DMPI_ABI",),
+        avoids=MPICH_FAULTS,
+        witness="openmpi",
+    ),
     of_peer("impi-abi", "impi", libraries=("-lmpi_abi",), flags=("-DMPI_ABI",), avoids=MPICH_FAULTS, reference="mpich"),
     Mpi(
         "debian-openmpi",

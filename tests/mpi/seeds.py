@@ -58,11 +58,11 @@ def trace(mpi, binary, ranks, seed, avoids, **how):
         return [file.read_text().splitlines() if file.exists() else [] for file in files]
 
 
-def first_difference(expected, found, own):
-    """The first operation that left something on some rank which neither the reference nor the library itself does:
-    MPI leaves things open, as with a rank that is its own neighbour twice. What the library itself leaves differently
-    in each of its runs, `own`, says nothing. Nothing: there is none."""
-    for rank, (want, have, *bare) in enumerate(zip(expected, found, *own)):
+def first_difference(expected, found, others):
+    """The first operation that left something on some rank which neither the reference nor one of `others`, bare runs
+    of the library itself or of its witness, does: MPI leaves things open, as with a rank that is its own neighbour
+    twice. What these runs leave differently says nothing. Nothing: there is none."""
+    for rank, (want, have, *bare) in enumerate(zip(expected, found, *others)):
         texts = {int(line.split()[0]): line for line in want if line.split()[1] == "is"}
         wanted = sorted(line for line in want if line.split()[1] != "is")
         had = {line for line in have if line.split()[1] != "is"}
@@ -83,6 +83,12 @@ def failure_of_its_own(mpi, binary, ranks, seed, avoids):
     """What the library says or does that cannot play a seed by itself, either, in one of a few attempts."""
     attempts = (play(mpi, binary, ranks, [seed], avoids)[1] for _ in range(4))
     return next((failed[seed] for failed in attempts if failed), None)
+
+
+def bare_runs(mpi, ranks, seed, avoids):
+    """What the library leaves without the drop-in, twice, or, where it is its own reference, what its witness does."""
+    who = [mpi, mpi] if mpi.reference else [mpis.get(mpi.witness)]
+    return [trace(one, program(one, mpi.flags_of_random), ranks, seed, avoids) for one in who]
 
 
 def expected_results(mpi, ranks, seeds):
@@ -110,8 +116,7 @@ def compare(mpi, ranks, seeds, **how):
         if found[seed] == expected[seed]:
             continue
         again = trace(mpi, binary, ranks, seed, avoids, **dict(how))
-        bare = [trace(mpi, binary, ranks, seed, avoids) for _ in range(2 if mpi.reference else 0)]
-        if difference := first_difference(trace_expected(seed), again, bare):
+        if difference := first_difference(trace_expected(seed), again, bare_runs(mpi, ranks, seed, avoids)):
             failures[seed] = difference
         elif not mpi.reference:
             failures[seed] = "other results, and none in a second run"
