@@ -45,17 +45,24 @@ static void settle(const struct basic* basic, unsigned char* at, struct draw* co
   basic_settle(basic, at);
 }
 
-static void for_each_value(struct buffer* buffer, on_value* act, struct draw* content) {
-  for (int p = 0; p < buffer->parts; ++p) {
-    const struct part* part = &buffer->part[p];
-    for (int i = 0; i < part->instances; ++i) {
-      unsigned char* at = buffer->origin + part->offset + i * part->layout.extent;
-      for (int e = 0; e < part->layout.elements_count; ++e) {
-        const struct element* element = &part->layout.elements[e];
-        act(&basics[element->basic], at + element->offset, content);
-      }
+static void forget(const struct basic* basic, unsigned char* at, struct draw* content) {
+  (void)content;
+  memset(at, 0, (size_t)basic->extent);
+}
+
+static void for_values_of(struct buffer* buffer, const struct part* part, int first, on_value* act,
+                          struct draw* content) {
+  for (int i = first; i < part->instances; ++i) {
+    unsigned char* at = buffer->origin + part->offset + i * part->layout.extent;
+    for (int e = 0; e < part->layout.elements_count; ++e) {
+      const struct element* element = &part->layout.elements[e];
+      act(&basics[element->basic], at + element->offset, content);
     }
   }
+}
+
+static void for_each_value(struct buffer* buffer, on_value* act, struct draw* content) {
+  for (int p = 0; p < buffer->parts; ++p) for_values_of(buffer, &buffer->part[p], 0, act, content);
 }
 
 void buffer_fill(struct buffer* buffer, uint64_t content, int computed) {
@@ -71,6 +78,7 @@ void buffer_fill(struct buffer* buffer, uint64_t content, int computed) {
 uint64_t buffer_hash(struct buffer* buffer, int computed) {
   if (buffer->memory == NULL) return 0;
   for_each_value(buffer, computed ? settle : clear_holes, NULL);
+  for_values_of(buffer, buffer->part, buffer->part[0].instances - buffer->open, forget, NULL);
   return hash_bytes(buffer->memory, buffer->size);
 }
 

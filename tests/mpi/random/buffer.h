@@ -18,6 +18,7 @@ struct buffer {
   unsigned char* origin;
   int parts;
   struct part part[MOST_PEERS];
+  int open;              /* instances at the end of the first part in which MPI may leave anything */
   MPI_Datatype absolute; /* the only part's type with addresses inside, for MPI_BOTTOM */
 };
 

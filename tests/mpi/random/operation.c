@@ -161,6 +161,8 @@ static const char* prepare_reduction(struct operation* operation, const struct a
   side_ignore(&call->out, NULL);
   if (!in_place) reduced_side(&call->in, &operation->in, layouts, &reduction, whole);
   if (has_result) reduced_side(&call->out, &operation->out, layouts, &reduction, mine);
+  /* Behind the result the operands stand, or what came of them on the way: MPI leaves that open. */
+  if (in_parts && in_place) operation->out.open = total - counts[group->rank];
   if (!has_result) call->out.type = call->in.type;
   /* Both sides of a call have one type: that of the result, where there is one. */
   call->out.count = form->result == EQUAL_PARTS ? counts[group->rank] : whole;
