@@ -3,12 +3,14 @@
 
 #include <bzlib.h>
 #include <fcntl.h>
+#include <fmt/core.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <random>
 #include <stdexcept>
 #include <utility>
 
@@ -27,6 +29,23 @@ void append(std::span<const char> block, int level, std::vector<char>& out) {
                                               static_cast<unsigned>(block.size()), level, 0, 0);
   if (status != BZ_OK) throw std::runtime_error("libbz2 failed with status " + std::to_string(status));
   out.resize(before + bytes);
+}
+
+std::string folder_of(const std::string& path) {
+  const std::size_t slash = path.find_last_of('/');
+  return slash == std::string::npos ? "./" : path.substr(0, slash + 1);
+}
+
+/// Gives `create` names in the folder of `path` until one is free, and returns that one. They are random, because no
+/// file of the user's may be met: `path` with something behind it may well be one.
+template <class Create>
+std::string create_beside(const std::string& path, Create create) {
+  std::random_device random;
+  for (;;) {
+    std::string name = fmt::format("{}.tutti-compress-{:08x}", folder_of(path), random());
+    if (create(name.c_str())) return name;
+    if (errno != EEXIST) fail("cannot write", path);
+  }
 }
 
 }  // namespace
@@ -82,19 +101,20 @@ Output::Output(const std::string& path) : path_(path) {
     if (descriptor_ < 0) fail("cannot write", path);
     return;
   }
-  temporary_ = path + ".part";
   // Without a name there is nothing to clean up, also after SIGKILL. Not every file system can do that.
-  const std::size_t slash = path.find_last_of('/');
-  const std::string folder = slash == std::string::npos ? "." : path.substr(0, slash + 1);
-  descriptor_ = open(folder.c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
-  nameless_ = descriptor_ >= 0;
-  if (!nameless_) descriptor_ = open(temporary_.c_str(), O_WRONLY | O_CREAT | O_TRUNC | O_CLOEXEC, 0666);
-  if (descriptor_ < 0) fail("cannot write", std::exchange(temporary_, ""));
+  descriptor_ = open(folder_of(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  if (descriptor_ < 0) {
+    temporary_ = create_beside(path, [this](const char* name) {
+      descriptor_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
+      return descriptor_ >= 0;
+    });
+  }
+  replaces_ = true;
 }
 
 Output::~Output() {
   if (descriptor_ > STDERR_FILENO) close(descriptor_);
-  if (!temporary_.empty() && !nameless_) unlink(temporary_.c_str());
+  if (!temporary_.empty()) unlink(temporary_.c_str());
 }
 
 void Output::write(std::span<const char> bytes) {
@@ -108,15 +128,15 @@ void Output::write(std::span<const char> bytes) {
 }
 
 void Output::keep() {
-  if (temporary_.empty()) return;
-  if (nameless_) {
+  if (!replaces_) return;
+  if (temporary_.empty()) {
+    // A link cannot take the place of a file; only a rename can.
     const std::string self = "/proc/self/fd/" + std::to_string(descriptor_);
-    unlink(temporary_.c_str());
-    if (linkat(AT_FDCWD, self.c_str(), AT_FDCWD, temporary_.c_str(), AT_SYMLINK_FOLLOW) != 0)
-      fail("cannot write", path_);
-    nameless_ = false;
+    temporary_ = create_beside(path_, [&self](const char* name) {
+      return linkat(AT_FDCWD, self.c_str(), AT_FDCWD, name, AT_SYMLINK_FOLLOW) == 0;
+    });
   }
-  if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot write", temporary_);
+  if (close(std::exchange(descriptor_, -1)) != 0) fail("cannot write", path_);
   if (std::rename(temporary_.c_str(), path_.c_str()) != 0) fail("cannot write", path_);
   temporary_.clear();
 }

@@ -25,7 +25,8 @@ std::vector<char> empty_stream(int level);
 /// a device) is written to as it is.
 class Output {
  public:
-  /// Writes beside the name first, so that a failure leaves no half file behind.
+  /// Writes to a file without a name first, so that a failure leaves no half file behind. Where the file system cannot
+  /// do that, the file is called .tutti-compress- and a random number meanwhile.
   explicit Output(const std::string& path);
   ~Output();
   Output(const Output&) = delete;
@@ -36,9 +37,10 @@ class Output {
   std::int64_t written() const { return written_; }
 
  private:
-  std::string path_, temporary_;
+  std::string path_;
+  std::string temporary_;  // the name, while it has one, of what will replace what is at path_
   int descriptor_ = -1;
-  bool nameless_ = false;  // the temporary file has no name yet
+  bool replaces_ = false;  // else it is written to as it is
   std::int64_t written_ = 0;
 };
 

@@ -106,6 +106,41 @@ def test_compress(content, tmp_path):
     assert sorted(path.name for path in tmp_path.iterdir()) == ["in", "out", "piped"]
 
 
+# A file system, as NFS, that makes no files without a name.
+NAMES_EVERYTHING = """
+#define _GNU_SOURCE
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+int open(const char* path, int flags, ...) {
+  int (*real)(const char*, int, ...) = (int (*)(const char*, int, ...))dlsym(RTLD_NEXT, "open");
+  if ((flags & O_TMPFILE) != O_TMPFILE) return real(path, flags, 0666);
+  errno = EOPNOTSUPP;
+  return -1;
+}
+"""
+
+
+@pytest.mark.parametrize("preload", ["", "LD_PRELOAD=./named.so "])
+def test_compress_takes_no_name_that_may_be_of_another_file(preload, tmp_path):
+    (tmp_path / "named.c").write_text(NAMES_EVERYTHING)
+    sh("cc -shared -fPIC -o named.so named.c", tmp_path)
+    for name in ("data.part", "data.bz2.part"):
+        (tmp_path / name).write_text(name)
+    (tmp_path / "data").write_text("data")
+    before = {path.name: path.read_bytes() for path in tmp_path.iterdir()}
+    sh(f"{preload}tutti-compress -q data", tmp_path)
+    assert bz2.decompress((tmp_path / "data.bz2").read_bytes()) == b"data"
+    before["data.bz2"] = (tmp_path / "data.bz2").read_bytes()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    sh(f"{preload}tutti-compress -q data.part -o data", tmp_path)
+    assert bz2.decompress((tmp_path / "data").read_bytes()) == b"data.part"
+    before["data"] = (tmp_path / "data").read_bytes()
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+    sh(f"{preload}tutti-compress -q -o data 0>>data.part", tmp_path, 1)  # it cannot read what is open for writing
+    assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
 def test_a_limit_of_file_sizes_does_not_matter(tmp_path):
     sh("ulimit -f 100000; tutti run -n 2 tutti info", tmp_path)
 
