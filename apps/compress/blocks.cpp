@@ -10,6 +10,7 @@
 #include <cerrno>
 #include <cstdio>
 #include <cstring>
+#include <filesystem>
 #include <random>
 #include <stdexcept>
 #include <utility>
@@ -46,6 +47,30 @@ std::string create_beside(const std::string& path, Create create) {
     if (create(name.c_str())) return name;
     if (errno != EEXIST) fail("cannot write", path);
   }
+}
+
+/// Where a chain of links leads; there need not be a file yet.
+std::string end_of_links(std::filesystem::path path) {
+  constexpr int most_links = 40;  // as the kernel allows
+  for (int links = 0; links < most_links; ++links) {
+    std::error_code none;
+    const std::filesystem::path next = std::filesystem::read_symlink(path, none);
+    if (none) return path;
+    path = path.parent_path() / next;
+  }
+  errno = ELOOP;
+  fail("cannot write", path);
+}
+
+bool is_same_file(const struct stat& a, const struct stat& b) { return a.st_dev == b.st_dev && a.st_ino == b.st_ino; }
+
+/// Lets nobody read a file who may not read `like`. A file system that refuses has no permissions to keep.
+void keep_access(int descriptor, const struct stat& like) {
+  mode_t mode = like.st_mode & (S_IRWXU | S_IRWXG | S_IRWXO);
+  // Only root may give a file away, and everybody only to their own groups. Another group is as strange as all others.
+  if (fchown(descriptor, like.st_uid, like.st_gid) != 0 && fchown(descriptor, static_cast<uid_t>(-1), like.st_gid) != 0)
+    mode &= ~S_IRWXG | (mode & S_IRWXO) << 3;
+  fchmod(descriptor, mode);
 }
 
 }  // namespace
@@ -89,27 +114,34 @@ std::vector<char> empty_stream(int level) {
   return out;
 }
 
-Output::Output(const std::string& path) : path_(path) {
+Output::Output(const std::string& path, int input) : path_(path) {
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
     return;
   }
-  struct stat status {};
-  if (stat(path.c_str(), &status) == 0 && !S_ISREG(status.st_mode)) {
-    // A pipe or a device is written to. It must not be replaced by a file.
+  struct stat existing {
+  }, end{}, source{};
+  const bool exists = stat(path.c_str(), &existing) == 0;
+  const bool reads_file = fstat(input, &source) == 0 && S_ISREG(source.st_mode);
+  if (exists && reads_file && is_same_file(existing, source))
+    throw std::runtime_error("the output " + path + " is the input; choose another name");
+  path_ = end_of_links(path);  // a file is replaced, and not a link to it
+  if (exists && (!S_ISREG(existing.st_mode) || stat(path_.c_str(), &end) != 0 || !is_same_file(existing, end))) {
+    // A pipe, a device or, by /dev/stdout, a file without a name is written to. It cannot be replaced by a file.
     descriptor_ = open(path.c_str(), O_WRONLY | O_CLOEXEC);
     if (descriptor_ < 0) fail("cannot write", path);
     return;
   }
   // Without a name there is nothing to clean up, also after SIGKILL. Not every file system can do that.
-  descriptor_ = open(folder_of(path).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
+  descriptor_ = open(folder_of(path_).c_str(), O_WRONLY | O_TMPFILE | O_CLOEXEC, 0666);
   if (descriptor_ < 0) {
-    temporary_ = create_beside(path, [this](const char* name) {
+    temporary_ = create_beside(path_, [this](const char* name) {
       descriptor_ = open(name, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
       return descriptor_ >= 0;
     });
   }
   replaces_ = true;
+  if (exists || reads_file) keep_access(descriptor_, exists ? existing : source);
 }
 
 Output::~Output() {

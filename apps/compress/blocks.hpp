@@ -26,8 +26,10 @@ std::vector<char> empty_stream(int level);
 class Output {
  public:
   /// Writes to a file without a name first, so that a failure leaves no half file behind. Where the file system cannot
-  /// do that, the file is called .tutti-compress- and a random number meanwhile.
-  explicit Output(const std::string& path);
+  /// do that, the file is called .tutti-compress- and a random number meanwhile. Who may read it is what was so of the
+  /// file that it replaces, or else of `input`, if that is a file. Throws std::runtime_error, also where `input` is
+  /// that file: it would be lost.
+  Output(const std::string& path, int input);
   ~Output();
   Output(const Output&) = delete;
   Output& operator=(const Output&) = delete;

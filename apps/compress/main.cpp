@@ -52,14 +52,6 @@ std::int64_t size_of(const std::string& path, int descriptor) {
   return status.st_size;
 }
 
-/// Compressing a file onto itself would destroy it.
-bool is_same_file(const std::string& path, int descriptor) {
-  struct stat here {
-  }, there{};
-  return stat(path.c_str(), &here) == 0 && fstat(descriptor, &there) == 0 && S_ISREG(here.st_mode) &&
-         here.st_dev == there.st_dev && here.st_ino == there.st_ino;
-}
-
 std::string output_name(const Arguments& arguments) {
   if (!arguments.output.empty()) return arguments.output;
   return arguments.input == "-" ? "-" : arguments.input + ".bz2";
@@ -82,9 +74,7 @@ int run(Arguments arguments) {
   try {
     if (root || arguments.input != "-") input = compress::open_input(arguments.input);
     arguments.options.bytes = size_of(arguments.input, input);
-    if (root && is_same_file(output_name(arguments), input))
-      throw std::runtime_error("the output " + output_name(arguments) + " is the input; choose another name");
-    if (root) output.emplace(output_name(arguments));
+    if (root) output.emplace(output_name(arguments), input);
   } catch (const std::runtime_error& error) {
     failure = error.what();
   }

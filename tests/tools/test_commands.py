@@ -141,6 +141,39 @@ def test_compress_takes_no_name_that_may_be_of_another_file(preload, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+def test_compress_keeps_who_may_read(tmp_path):
+    def mode(name):
+        return stat.S_IMODE((tmp_path / name).stat().st_mode)
+
+    (tmp_path / "secret").write_text("secret")
+    (tmp_path / "secret").chmod(0o600)
+    sh("umask 022; tutti-compress -q secret", tmp_path)
+    assert mode("secret.bz2") == 0o600
+    (tmp_path / "group").write_text("what was here before")
+    (tmp_path / "group").chmod(0o640)
+    sh("umask 022; tutti-compress -q secret -o group", tmp_path)
+    assert mode("group") == 0o640
+    sh("umask 027; echo text | tutti-compress -q -o text", tmp_path)
+    assert mode("text") == 0o640
+
+
+def test_compress_replaces_what_a_link_leads_to(tmp_path):
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder/second").symlink_to("target")
+    (tmp_path / "first").symlink_to("folder/second")
+    (tmp_path / "in").write_text("text")
+    for _ in ("a target that is missing", "one that is there"):
+        sh("tutti-compress -q in -o first", tmp_path)
+        assert (tmp_path / "first").is_symlink()
+        assert (tmp_path / "folder/second").is_symlink()
+        assert bz2.decompress((tmp_path / "folder/target").read_bytes()) == b"text"
+    (tmp_path / "circle").symlink_to("circle")
+    assert "Too many levels of symbolic links" in sh("tutti-compress -q in -o circle", tmp_path, 1)
+    before = sorted(tmp_path.iterdir())
+    sh("exec 3>gone; rm gone; tutti-compress -q in -o /dev/fd/3", tmp_path)
+    assert sorted(tmp_path.iterdir()) == before
+
+
 def test_a_limit_of_file_sizes_does_not_matter(tmp_path):
     sh("ulimit -f 100000; tutti run -n 2 tutti info", tmp_path)
 
