@@ -52,9 +52,15 @@ std::int64_t size_of(const std::string& path, int descriptor) {
   return status.st_size;
 }
 
+/// A name that nobody has given must not cost a file that is there.
 std::string output_name(const Arguments& arguments) {
   if (!arguments.output.empty()) return arguments.output;
-  return arguments.input == "-" ? "-" : arguments.input + ".bz2";
+  if (arguments.input == "-") return "-";
+  const std::string name = arguments.input + ".bz2";
+  struct stat existing {};
+  if (lstat(name.c_str(), &existing) == 0)
+    throw std::runtime_error(fmt::format("{} exists; remove it, or replace it by -o {}", name, name));
+  return name;
 }
 
 /// Rank 0 opens both ends; nobody starts before all know that it worked.
@@ -104,7 +110,9 @@ int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Compresses a file with bzip2 on all ranks of a job: tutti run -n 4 tutti-compress FILE"};
   app.add_option("FILE", arguments.input, "What to compress; - or nothing: standard input (of rank 0)");
-  app.add_option("-o,--output", arguments.output, "Where to; FILE.bz2 unless told, - is standard output");
+  app.add_option(
+      "-o,--output", arguments.output,
+      "Where to, replacing a file that exists; - is standard output. Unless told, FILE.bz2, which must not exist");
   app.add_option("--level", arguments.options.level, "1 (fast) to 9 (small): blocks of 100 kB to 900 kB")
       ->check(CLI::Range(1, 9));
   app.add_option("--tile", arguments.options.tile, "Blocks per rank and communication")->check(CLI::Range(1, 1024));

@@ -75,6 +75,7 @@ def sh(line, folder, expected=0):
         ("tutti-compress one -o one", 1, "is the input"),
         ("tutti-compress one -o link", 1, "is the input"),
         ("tutti-compress -q one -o - >/dev/full", 1, FULL),
+        ("tutti-compress link", 1, "link.bz2 exists; remove it, or replace it by -o link.bz2"),
     ],
 )
 def test_refused(line, status, text, tmp_path):
@@ -82,12 +83,14 @@ def test_refused(line, status, text, tmp_path):
     (tmp_path / "orphan").chmod(0o755)
     (tmp_path / "one").write_text("1")
     (tmp_path / "link").symlink_to("one")
+    (tmp_path / "link.bz2").write_text("the archive of something else")
     before = sorted(tmp_path.iterdir())
     errors = sh(line, tmp_path, status)
     assert text in errors, errors
     assert errors.count("\n") <= 4, errors
     assert sorted(tmp_path.iterdir()) == before
     assert (tmp_path / "one").read_text() == "1"
+    assert (tmp_path / "link.bz2").read_text() == "the archive of something else"
 
 
 @pytest.mark.parametrize("line", ["tutti run -n 3 yes | head -1", "tutti plan list | head -1"])
