@@ -114,17 +114,17 @@ std::vector<char> empty_stream(int level) {
   return out;
 }
 
-Output::Output(const std::string& path, int input) : path_(path) {
+Output::Output(const std::string& path, int input) : path_(path == "-" ? "standard output" : path) {
+  struct stat existing {
+  }, end{}, source{};
+  const bool exists = (path == "-" ? fstat(STDOUT_FILENO, &existing) : stat(path.c_str(), &existing)) == 0;
+  const bool reads_file = fstat(input, &source) == 0 && S_ISREG(source.st_mode);
+  if (exists && reads_file && is_same_file(existing, source))
+    throw std::runtime_error(path_ + " is the input too; choose another output");
   if (path == "-") {
     descriptor_ = STDOUT_FILENO;
     return;
   }
-  struct stat existing {
-  }, end{}, source{};
-  const bool exists = stat(path.c_str(), &existing) == 0;
-  const bool reads_file = fstat(input, &source) == 0 && S_ISREG(source.st_mode);
-  if (exists && reads_file && is_same_file(existing, source))
-    throw std::runtime_error("the output " + path + " is the input; choose another name");
   path_ = end_of_links(path);  // a file is replaced, and not a link to it
   if (exists && (!S_ISREG(existing.st_mode) || stat(path_.c_str(), &end) != 0 || !is_same_file(existing, end))) {
     // A pipe, a device or, by /dev/stdout, a file without a name is written to. It cannot be replaced by a file.
@@ -153,7 +153,7 @@ void Output::write(std::span<const char> bytes) {
   while (!bytes.empty()) {
     const ssize_t put = ::write(descriptor_, bytes.data(), bytes.size());
     if (put < 0 && errno == EINTR) continue;
-    if (put <= 0) fail("cannot write", path_ == "-" ? "standard output" : path_);
+    if (put <= 0) fail("cannot write", path_);
     written_ += put;
     bytes = bytes.subspan(static_cast<std::size_t>(put));
   }

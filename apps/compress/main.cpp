@@ -45,11 +45,11 @@ class Bar {
   bool show_;
 };
 
-/// Bytes of a regular file; -1 for standard input, pipes and devices.
+/// Bytes of a regular file; -1 for standard input, pipes, devices, and files that say 0: those of /proc have content.
 std::int64_t size_of(const std::string& path, int descriptor) {
   struct stat status {};
   if (path == "-" || fstat(descriptor, &status) != 0 || !S_ISREG(status.st_mode)) return -1;
-  return status.st_size;
+  return status.st_size > 0 ? status.st_size : -1;
 }
 
 /// A name that nobody has given must not cost a file that is there.

@@ -72,9 +72,11 @@ def sh(line, folder, expected=0):
         ("tutti-compress .", 1, "cannot read .: Is a directory"),
         ("tutti-compress one -o .", 1, "cannot write .: Is a directory"),
         ("tutti-compress one -o nowhere/one", 1, "cannot write nowhere/one"),
-        ("tutti-compress one -o one", 1, "is the input"),
-        ("tutti-compress one -o link", 1, "is the input"),
+        ("tutti-compress one -o one", 1, "is the input too; choose another output"),
+        ("tutti-compress one -o link", 1, "is the input too; choose another output"),
         ("tutti-compress -q one -o - >/dev/full", 1, FULL),
+        ("tutti-compress one -o - >>one", 1, "standard output is the input too; choose another output"),
+        ("timeout 9 tutti-compress <one >>one", 1, "standard output is the input too; choose another output"),
         ("tutti-compress link", 1, "link.bz2 exists; remove it, or replace it by -o link.bz2"),
     ],
 )
@@ -142,6 +144,11 @@ def test_compress_takes_no_name_that_may_be_of_another_file(preload, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
     sh(f"{preload}tutti-compress -q -o data 0>>data.part", tmp_path, 1)  # it cannot read what is open for writing
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
+
+
+def test_compress_reads_a_file_that_tells_no_size(tmp_path):
+    sh("tutti run -n 2 tutti-compress -q /proc/version -o out", tmp_path)
+    assert bz2.decompress((tmp_path / "out").read_bytes()) == pathlib.Path("/proc/version").read_bytes()
 
 
 def test_compress_keeps_who_may_read(tmp_path):
