@@ -63,7 +63,7 @@ std::string output_name(const Arguments& arguments) {
   return name;
 }
 
-/// Rank 0 opens both ends; nobody starts before all know that it worked.
+/// Nobody goes on before all know that it worked.
 void agree(const tutti::Group& world, const std::string& failure) {
   int failed[1] = {failure.empty() ? 0 : 1};
   world.allreduce(failed, failed, tutti::max);
@@ -78,16 +78,24 @@ int run(Arguments arguments) {
   std::optional<compress::Output> output;
   std::string failure;
   try {
-    if (root || arguments.input != "-") input = compress::open_input(arguments.input);
-    arguments.options.bytes = size_of(arguments.input, input);
-    if (root) output.emplace(output_name(arguments), input);
+    if (root) {
+      input = compress::open_input(arguments.input);
+      output.emplace(output_name(arguments), input);
+    }
   } catch (const std::runtime_error& error) {
     failure = error.what();
   }
   agree(world, failure);
-  std::int64_t bytes[1] = {arguments.options.bytes};
-  world.bcast(bytes);  // rank 0's look at the file holds for all
+  std::int64_t bytes[1] = {root ? size_of(arguments.input, input) : 0};
+  world.bcast(bytes);
   arguments.options.bytes = bytes[0];
+  // The others open what rank 0 has seen to be a file: whoever opens a pipe waits for a writer of their own.
+  try {
+    if (!root && bytes[0] >= 0) input = compress::open_input(arguments.input);
+  } catch (const std::runtime_error& error) {
+    failure = error.what();
+  }
+  agree(world, failure);
   arguments.options.overlap = arguments.mode == "overlap";
   Bar bar(arguments.options.bytes, !arguments.quiet);
   const auto begin = std::chrono::steady_clock::now();

@@ -151,6 +151,12 @@ def test_compress_reads_a_file_that_tells_no_size(tmp_path):
     assert bz2.decompress((tmp_path / "out").read_bytes()) == pathlib.Path("/proc/version").read_bytes()
 
 
+def test_compress_reads_a_named_pipe(tmp_path):
+    os.mkfifo(tmp_path / "fifo")
+    sh("(echo text >fifo) & tutti run -n 4 --timeout 20 tutti-compress -q fifo -o out && wait", tmp_path)
+    assert bz2.decompress((tmp_path / "out").read_bytes()) == b"text\n"
+
+
 def test_compress_keeps_who_may_read(tmp_path):
     def mode(name):
         return stat.S_IMODE((tmp_path / name).stat().st_mode)
