@@ -15,6 +15,13 @@ int open_input(const std::string& path);
 /// Reads until `block` is full or the input ends; returns the bytes read. offset < 0: the next ones of a stream.
 std::size_t read(int descriptor, std::int64_t offset, std::span<char> block);
 
+/// Length of a fingerprint.
+constexpr std::size_t fingerprint_bytes = 3 * sizeof(std::int64_t) + std::size_t{16} * 4096;
+
+/// Tells files apart that go by the same name on different hosts: size, time of the last change, and pieces from the
+/// first to the last of what is in it. Throws std::runtime_error.
+std::vector<char> fingerprint(int descriptor);
+
 /// Appends the bzip2 stream of a block; an empty block gives none. Throws std::runtime_error.
 void append_stream(std::span<const char> block, int level, std::vector<char>& out);
 

@@ -63,12 +63,33 @@ std::string output_name(const Arguments& arguments) {
   return name;
 }
 
-/// Nobody goes on before all know that it worked.
-void agree(const tutti::Group& world, const std::string& failure) {
-  int failed[1] = {failure.empty() ? 0 : 1};
-  world.allreduce(failed, failed, tutti::max);
+/// Rank 0 opens both ends; nobody goes on before all know that it worked. Returns what rank 0 knows of the input's
+/// size.
+std::int64_t agree(const tutti::Group& world, const std::string& failure, std::int64_t bytes) {
+  std::int64_t told[2] = {failure.empty() ? 0 : 1, bytes};
+  world.bcast(told);
   if (!failure.empty()) throw std::runtime_error(failure);
-  if (failed[0] != 0) throw std::runtime_error("gives up: another rank cannot open its files");
+  if (told[0] != 0) throw std::runtime_error("gives up: rank 0 cannot open its files");
+  return told[1];
+}
+
+/// Whether every rank can read rank 0's file itself. Hosts may have other files by that name or none, ranks another
+/// /dev/stdin: nobody opens what is no file there, since whoever opens a pipe waits for a writer of their own.
+bool is_shared(const tutti::Group& world, const std::string& path, int& input) {
+  std::vector<char> mine(compress::fingerprint_bytes);
+  struct stat status {};
+  try {
+    if (world.rank() != 0 && stat(path.c_str(), &status) == 0 && S_ISREG(status.st_mode))
+      input = compress::open_input(path);
+    if (input >= 0) mine = compress::fingerprint(input);
+  } catch (const std::runtime_error&) {
+    // What rank 0 cannot read either, it will tell when it tries again.
+  }
+  std::vector<char> first = mine;
+  world.bcast(first);
+  int differs[1] = {mine == first ? 0 : 1};
+  world.allreduce(differs, differs, tutti::max);
+  return differs[0] == 0;
 }
 
 int run(Arguments arguments) {
@@ -85,17 +106,9 @@ int run(Arguments arguments) {
   } catch (const std::runtime_error& error) {
     failure = error.what();
   }
-  agree(world, failure);
-  std::int64_t bytes[1] = {root ? size_of(arguments.input, input) : 0};
-  world.bcast(bytes);
-  arguments.options.bytes = bytes[0];
-  // The others open what rank 0 has seen to be a file: whoever opens a pipe waits for a writer of their own.
-  try {
-    if (!root && bytes[0] >= 0) input = compress::open_input(arguments.input);
-  } catch (const std::runtime_error& error) {
-    failure = error.what();
-  }
-  agree(world, failure);
+  const std::int64_t bytes = agree(world, failure, root ? size_of(arguments.input, input) : 0);
+  const bool shared = bytes >= 0 && is_shared(world, arguments.input, input);
+  arguments.options.bytes = shared ? bytes : -1;
   arguments.options.overlap = arguments.mode == "overlap";
   Bar bar(arguments.options.bytes, !arguments.quiet);
   const auto begin = std::chrono::steady_clock::now();
@@ -106,9 +119,9 @@ int run(Arguments arguments) {
   output->keep();
   const double seconds = std::chrono::duration<double>(std::chrono::steady_clock::now() - begin).count();
   if (!arguments.quiet)
-    fmt::print(stderr, "{} ranks, {}: {} -> {} bytes ({:.3f}) in {:.3f} s\n", world.size(), arguments.mode, read,
-               output->written(), read == 0 ? 0.0 : static_cast<double>(output->written()) / static_cast<double>(read),
-               seconds);
+    fmt::print(stderr, "{} ranks, {}{}: {} -> {} bytes ({:.3f}) in {:.3f} s\n", world.size(), arguments.mode,
+               bytes < 0 || shared ? "" : ", read by rank 0 as not all see the same file", read, output->written(),
+               read == 0 ? 0.0 : static_cast<double>(output->written()) / static_cast<double>(read), seconds);
   return 0;
 }
 
@@ -117,7 +130,9 @@ int run(Arguments arguments) {
 int main(int argc, char** argv) {
   Arguments arguments;
   CLI::App app{"Compresses a file with bzip2 on all ranks of a job: tutti run -n 4 tutti-compress FILE"};
-  app.add_option("FILE", arguments.input, "What to compress; - or nothing: standard input (of rank 0)");
+  app.add_option(
+      "FILE", arguments.input,
+      "What to compress; - or nothing: standard input of rank 0. It also reads a FILE that not all ranks see");
   app.add_option(
       "-o,--output", arguments.output,
       "Where to, replacing a file that exists; - is standard output. Unless told, FILE.bz2, which must not exist");

@@ -157,6 +157,35 @@ def test_compress_reads_a_named_pipe(tmp_path):
     assert bz2.decompress((tmp_path / "out").read_bytes()) == b"text\n"
 
 
+@pytest.mark.parametrize("other", ["the same", "the end differs", "the time differs", "none", "a pipe"])
+def test_compress_reads_one_file(other, tmp_path):
+    """Each rank has a folder, as hosts have that share no file system."""
+    content = random.Random(3).randbytes(299_999)
+    for rank in range(2):
+        (tmp_path / f"{rank}").mkdir()
+        (tmp_path / f"{rank}/in").write_bytes(content + b"0")
+        os.utime(tmp_path / f"{rank}/in", (1, 1))
+    theirs = tmp_path / "1/in"
+    if other == "the end differs":
+        theirs.write_bytes(content + b"1")
+        os.utime(theirs, (1, 1))
+    elif other == "the time differs":
+        theirs.write_bytes(bytes(300_000))
+    elif other != "the same":
+        theirs.unlink()
+    if other == "a pipe":
+        os.mkfifo(theirs)
+    told = sh("tutti run -n 2 --timeout 9 sh -c 'cd $TUTTI_RANK && exec tutti-compress --level 1 in'", tmp_path)
+    assert ("read by rank 0 as not all see the same file" in told) == (other != "the same")
+    assert bz2.decompress((tmp_path / "0/in.bz2").read_bytes()) == content + b"0"
+
+
+def test_compress_reads_one_standard_input(tmp_path):
+    (tmp_path / "in").write_bytes(bytes(300_000))  # blocks for both ranks
+    sh("tutti run -n 2 tutti-compress -q --level 1 /dev/stdin -o out <in", tmp_path)
+    assert bz2.decompress((tmp_path / "out").read_bytes()) == bytes(300_000)
+
+
 def test_compress_keeps_who_may_read(tmp_path):
     def mode(name):
         return stat.S_IMODE((tmp_path / name).stat().st_mode)
