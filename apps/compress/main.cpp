@@ -109,7 +109,8 @@ int run(Arguments arguments) {
   const std::int64_t bytes = agree(world, failure, root ? size_of(arguments.input, input) : 0);
   const bool shared = bytes >= 0 && is_shared(world, arguments.input, input);
   arguments.options.bytes = shared ? bytes : -1;
-  arguments.options.overlap = arguments.mode == "overlap";
+  arguments.options.overlap = arguments.mode != "blocking";
+  arguments.options.learn = arguments.mode == "overlap";
   Bar bar(arguments.options.bytes, !arguments.quiet);
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t read = compress::run(world, arguments.options, input, output ? &*output : nullptr,
@@ -141,8 +142,10 @@ int main(int argc, char** argv) {
   app.add_option("--tile", arguments.options.tile, "Blocks per rank and communication")->check(CLI::Range(1, 1024));
   app.add_option("--window", arguments.options.window, "Communications under way while a rank compresses")
       ->check(CLI::Range(1, 64));
-  app.add_option("--mode", arguments.mode, "overlap, or blocking for comparison")
-      ->check(CLI::IsMember({"overlap", "blocking"}));
+  app.add_option("--mode", arguments.mode,
+                 "overlap: slow ranks get fewer blocks; for comparison overlap-equal: all get the same, and blocking: "
+                 "the same, and nothing is sent while a rank compresses")
+      ->check(CLI::IsMember({"overlap", "overlap-equal", "blocking"}));
   app.add_flag("-q,--quiet", arguments.quiet, "No progress bar and no summary");
   try {
     app.parse(argc, argv);

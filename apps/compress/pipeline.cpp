@@ -149,7 +149,7 @@ void Compressor::start(Round& round) {
 
 void Compressor::collect(Round& round) {
   round.sizes.wait();
-  if (options_.overlap) shares_.learn(round.all);
+  if (options_.learn) shares_.learn(round.all);
   std::vector<Count> counts;
   for (const Report& report : round.all) counts.push_back(report.bytes);
   if (output_ != nullptr)

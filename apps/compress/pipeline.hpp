@@ -16,7 +16,8 @@ struct Options {
   int level = 9;
   tutti::Count tile = 1;    ///< Blocks per rank and communication.
   tutti::Count window = 3;  ///< Communications under way while a rank compresses.
-  bool overlap = true;      ///< False: compress, send, wait, one after the other, the same share for every rank.
+  bool overlap = true;      ///< False: compress, send, wait, one after the other.
+  bool learn = true;        ///< Shares by the speeds seen; false: the same share for every rank.
   std::int64_t bytes = -1;  ///< Of the input; -1: unknown, it comes as a stream through rank 0.
 };
 

@@ -146,6 +146,13 @@ def test_compress_takes_no_name_that_may_be_of_another_file(preload, tmp_path):
     assert {path.name: path.read_bytes() for path in tmp_path.iterdir()} == before
 
 
+@pytest.mark.parametrize("mode", ["overlap-equal", "blocking"])
+def test_compress_for_comparison(mode, tmp_path):
+    (tmp_path / "in").write_bytes(bytes(1_050_000))  # eleven blocks for three ranks
+    sh(f"tutti run -n 3 tutti-compress -q --level 1 --mode {mode} in", tmp_path)
+    assert bz2.decompress((tmp_path / "in.bz2").read_bytes()) == bytes(1_050_000)
+
+
 def test_compress_reads_a_file_that_tells_no_size(tmp_path):
     sh("tutti run -n 2 tutti-compress -q /proc/version -o out", tmp_path)
     assert bz2.decompress((tmp_path / "out").read_bytes()) == pathlib.Path("/proc/version").read_bytes()
