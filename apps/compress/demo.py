@@ -22,15 +22,16 @@ MODES = ["blocking", "overlap-equal", "overlap"]
 console = Console()
 
 
-def make_input(path: Path, most: int) -> None:
-    """A tar of files that every Debian machine has, of up to `most` bytes."""
-    if path.exists() and path.stat().st_size >= most // 2:
-        return
-    path.parent.mkdir(parents=True, exist_ok=True)
+def make_input(folder: Path, megabytes: int) -> Path:
+    """A tar of files that every Debian machine has, of up to so many MiB; made once for each size."""
+    path, most = folder / f"files-{megabytes}.tar", megabytes << 20
+    if path.exists():
+        return path
+    folder.mkdir(parents=True, exist_ok=True)
     partial = path.with_suffix(".part")
     with tarfile.open(partial, "w") as tar:
-        for folder in FOLDERS:
-            for file in sorted(Path(folder).rglob("*")):
+        for root in FOLDERS:
+            for file in sorted(Path(root).rglob("*")):
                 if not file.is_file() or file.is_symlink() or not os.access(file, os.R_OK):
                     continue
                 if tar.offset + file.stat().st_size + 4096 > most:
@@ -38,7 +39,7 @@ def make_input(path: Path, most: int) -> None:
                 tar.add(file, recursive=False)
             if tar.offset > most * 0.98:
                 break
-    partial.rename(path)
+    return partial.rename(path)
 
 
 def run(command: str) -> float:
@@ -128,8 +129,7 @@ def main() -> None:
     parser.add_argument("--ranks", type=int, nargs="+", default=[1, 2, 4])
     parser.add_argument("--rounds", type=int, default=3, help="runs of each mode with a slow rank")
     arguments = parser.parse_args()
-    source = arguments.folder / "files.tar"
-    make_input(source, arguments.megabytes << 20)
+    source = make_input(arguments.folder, arguments.megabytes)
     compare(source, arguments.ranks)
     sample = arguments.folder / "sample.tar"
     with source.open("rb") as whole, sample.open("wb") as part:
