@@ -216,12 +216,17 @@ def draw(solver, path):
 def main():
     parser = argparse.ArgumentParser(description=__doc__.split("\n", maxsplit=1)[0])
     parser.add_argument("-n", type=int, default=256, help="points in each direction")
-    parser.add_argument("--every", type=int, default=20, help="steps between checkpoints")
-    parser.add_argument("--tolerance", type=float, default=1e-10, help="of the residual, relative")
+    parser.add_argument("--every", type=int, default=20, help="steps between checkpoints, 1 or more")
+    parser.add_argument("--tolerance", type=float, default=1e-10, help="of the residual, relative; less than 1")
     parser.add_argument("--lose", type=int, default=0, help="ranks that die")
     parser.add_argument("--seed", type=int, default=0, help="which ranks, and when")
     parser.add_argument("--picture", default="", help="a file for the residual over time")
     options = parser.parse_args()
+    least = np.finfo(float).eps  # a residual that is smaller says nothing, and may become 0
+    if options.every < 1:
+        sys.exit(f"resilient: --every {options.every} is not a number of steps; give 1 or more")
+    if not least <= options.tolerance < 1:
+        sys.exit(f"resilient: --tolerance {options.tolerance} is not from {least:.1e} to less than 1")
     world = tutti.world()
     if not 0 <= options.lose < world.size or options.n < world.size:
         sys.exit(f"resilient: {world.size} ranks cannot lose {options.lose}, or share {options.n} rows")

@@ -13,10 +13,21 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 
 
+def run(ranks, *program, **environment):
+    words = [BUILD / "bin/tutti", "run", "-n", ranks, "--keep-going", "--timeout", 100, sys.executable, *program]
+    path = f"{ROOT / 'apps/resilient'}:{os.environ['PYTHONPATH']}"
+    return subprocess.run(
+        list(map(str, words)),
+        env={**os.environ, "PYTHONPATH": path, **environment},
+        capture_output=True,
+        text=True,
+        timeout=120,
+        check=False,
+    )
+
+
 def solve(ranks, *options):
-    words = [BUILD / "bin/tutti", "run", "-n", ranks, "--keep-going", "--timeout", 100]
-    words += [sys.executable, ROOT / "apps/resilient/solver.py", "-n", 96, *options]
-    return subprocess.run(list(map(str, words)), capture_output=True, text=True, timeout=120, check=False)
+    return run(ranks, ROOT / "apps/resilient/solver.py", "-n", 96, *options)
 
 
 @pytest.mark.parametrize("seed", range(4))
@@ -35,3 +46,10 @@ def test_nobody_dies():
     done = solve(3, "--every", 7)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 3 ranks, without [] at the end" in done.stdout
+
+
+@pytest.mark.parametrize("option", ["--every", "--tolerance"])
+def test_what_has_no_end_is_refused(option):
+    done = solve(1, option, 0)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert f"resilient: {option} 0" in done.stderr
