@@ -13,6 +13,13 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 
 
+NO_NUMBER = """
+import solver
+solver.Solver.error = lambda self: float("nan")
+solver.main()
+"""
+
+
 def run(ranks, *program, **environment):
     words = [BUILD / "bin/tutti", "run", "-n", ranks, "--keep-going", "--timeout", 100, sys.executable, *program]
     path = f"{ROOT / 'apps/resilient'}:{os.environ['PYTHONPATH']}"
@@ -46,6 +53,17 @@ def test_nobody_dies():
     done = solve(3, "--every", 7)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 3 ranks, without [] at the end" in done.stdout
+
+
+def test_a_rough_answer_is_not_wrong():
+    done = solve(1, "--tolerance", 1e-3)
+    assert done.returncode == 0, done.stdout + done.stderr
+
+
+def test_no_number_is_wrong():
+    done = run(1, "-c", NO_NUMBER, "-n", 8)
+    assert done.returncode == 1, done.stdout + done.stderr
+    assert "the answer is wrong: nan is more than" in done.stderr
 
 
 @pytest.mark.parametrize("option", ["--every", "--tolerance"])
