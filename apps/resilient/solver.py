@@ -4,8 +4,9 @@
     tutti run -n 8 --keep-going python apps/resilient/solver.py --lose 2 --picture residual.svg
 
 Every few steps each rank hands a copy of its rows to the next two ranks, and all agree that the copies have come. When
-somebody dies, the survivors shrink the group, deal the rows of the last copies among them, and go on from there.
---lose kills ranks with SIGKILL at random steps, so that one can watch. The answer is known, and checked.
+somebody dies, the survivors shrink the group, deal the rows of the last copies among them, and go on from there; before
+the first copies they begin again. --lose kills ranks with SIGKILL at random steps, so that one can watch. The answer is
+known, and checked.
 """
 
 import argparse
@@ -71,12 +72,15 @@ class Solver:
         self.began = time.monotonic()
         self.log, self.losses = [], []  # (seconds, residual), (seconds, ranks)
         self.step = 0
+        self.saved = None
+        self.dies_at, self.death = self.choose_death(), None
         self.deal(group)
-        right = self.lines.laplace(truth(options.n, self.lines.start, self.lines.stop))
+
+    def begin(self):
+        """The state before the first step; what it needs is known to all."""
+        right = self.lines.laplace(truth(self.options.n, self.lines.start, self.lines.stop))
         self.state = np.stack([np.zeros_like(right), right, right], axis=1)
         self.scale = self.lines.dot(right, right)
-        self.saved = None
-        self.dies_at = self.choose_death()
 
     def deal(self, group):
         self.group, self.lines = group, Lines(group, self.options.n)
@@ -94,13 +98,18 @@ class Solver:
     def die_in_time(self):
         if self.dies_at is not None and self.step >= self.dies_at:
             self.dies_at = None
-            threading.Timer(np.random.default_rng().uniform(0, 0.01), os.kill, (os.getpid(), signal.SIGKILL)).start()
+            seconds = np.random.default_rng().uniform(0, 0.01)
+            self.death = threading.Timer(seconds, os.kill, (os.getpid(), signal.SIGKILL))
+            self.death.start()
 
     def solve(self):
-        """Until the residual is small. Whatever fails, all survivors do the same afterwards."""
-        done, copies = False, None
-        while not done:
+        """Until the residual is small; returns the largest error. Whatever fails, all survivors do the same afterwards:
+        no collective of the group stands outside of this loop."""
+        error, copies = None, None
+        while error is None:
             try:
+                if self.saved is None:
+                    self.begin()
                 copies = self.copy()
                 worked = True
             except tutti.PeerLost:
@@ -109,12 +118,14 @@ class Solver:
             if worked:
                 self.saved = copies
             try:
-                done = worked and self.iterate()
+                if worked and self.iterate():
+                    error = self.error()
             except tutti.PeerLost:
                 worked = False
             if not self.group.agree(worked):
                 self.mend()
-                done = False
+                error = None
+        return error
 
     def iterate(self):
         """The steps up to the next checkpoint; true when the residual is small."""
@@ -168,7 +179,7 @@ class Solver:
     def restore(self):
         """Each block goes from the first living rank that has it to those that own its rows now."""
         if self.saved is None:
-            sys.exit("resilient: ranks were lost before the first checkpoint; start again")
+            return  # on all survivors, who agreed that there is no checkpoint, and begin again
         self.step, owners, held = self.saved
         n, group = self.options.n, self.group
         parcels = []
@@ -192,6 +203,9 @@ class Solver:
             self.state[start : start + len(rows)] = rows
 
     def error(self):
+        """The largest difference between the answer and the truth."""
+        if self.death is not None:
+            self.death.join()  # whoever is about to die is not to be among those who tell the answer
         wrong = self.state[:, 0] - truth(self.options.n, self.lines.start, self.lines.stop)
         return self.lines.reduce(np.abs(wrong).max(initial=0), tutti.MAX)
 
@@ -238,8 +252,7 @@ def main():
     if not 0 <= options.lose < world.size or options.n < world.size:
         sys.exit(f"resilient: {world.size} ranks cannot lose {options.lose}, or share {options.n} rows")
     solver = Solver(world, options)
-    solver.solve()
-    error = solver.error()
+    error = solver.solve()
     if solver.group.rank == 0:
         lost = sorted(rank for _, ranks in solver.losses for rank in ranks)
         print(f"{len(solver.log)} steps on {world.size} ranks, without {lost} at the end: largest error {error:.1e}")

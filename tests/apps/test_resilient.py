@@ -13,6 +13,18 @@ ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 
 
+# Rank 1 dies when it computes the truth: in the first call, before the first step, or in the second, after the last.
+DYING = """
+import os, signal, solver
+truth, calls = solver.truth, []
+def dying(*rows):
+    calls.append(rows)
+    if os.environ["TUTTI_RANK"] == "1" and len(calls) == int(os.environ["DIES_IN_CALL"]):
+        os.kill(os.getpid(), signal.SIGKILL)
+    return truth(*rows)
+solver.truth = dying
+solver.main()
+"""
 NO_NUMBER = """
 import solver
 solver.Solver.error = lambda self: float("nan")
@@ -53,6 +65,14 @@ def test_nobody_dies():
     done = solve(3, "--every", 7)
     assert done.returncode == 0, done.stdout + done.stderr
     assert "on 3 ranks, without [] at the end" in done.stdout
+
+
+@pytest.mark.parametrize("call", [1, 2])
+def test_one_dies_outside_of_the_steps(call):
+    done = run(3, "-c", DYING, "-n", 96, DIES_IN_CALL=str(call))
+    assert done.returncode == 0, done.stdout + done.stderr
+    assert "on 3 ranks, without [1] at the end" in done.stdout
+    assert "Traceback" not in done.stderr
 
 
 def test_a_rough_answer_is_not_wrong():
