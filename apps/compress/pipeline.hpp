@@ -18,7 +18,7 @@ struct Options {
   tutti::Count window = 3;  ///< Communications under way while a rank compresses.
   bool overlap = true;      ///< False: compress, send, wait, one after the other.
   bool learn = true;        ///< Shares by the speeds seen; false: the same share for every rank.
-  std::int64_t bytes = -1;  ///< Of the input; -1: unknown, it comes as a stream through rank 0.
+  std::int64_t bytes = -1;  ///< Of the file that all ranks read; -1: it comes as a stream through rank 0.
 };
 
 /// Compresses what `input` (used on all ranks for a file, on rank 0 for a stream) holds into `output` (rank 0's;
