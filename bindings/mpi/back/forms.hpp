@@ -11,6 +11,7 @@
 #include "inside.hpp"
 #include "real.hpp"
 #include "requests.hpp"
+#include "rests.hpp"
 #include "turn.hpp"
 
 namespace tutti::mpi {
@@ -33,6 +34,11 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   static int blocking(Arguments... arguments, MPI_Comm comm) noexcept {
     const Inside inside(name, __builtin_return_address(0));
+    if (is_passed_on<C>(comm, arguments...)) {
+      const int code = pass_on(arguments..., comm);
+      if (refused(code)) uncount(C::kind);
+      return code;
+    }
     Communicator* with = known(comm);
     Turn turn(with, covered(with, arguments...), nature(with, Form::blocking, arguments...));
     try {

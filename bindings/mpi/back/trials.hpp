@@ -7,6 +7,7 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
+#include <utility>
 #include <vector>
 
 namespace tutti::mpi {
@@ -39,6 +40,9 @@ class Trials {
   };
   Mark mark() const { return {left_, calls_}; }
   void take_back(const Mark& mark);
+  /// Lends the calls until trials begin, but for the last, so that somebody else may count them: they go by `side`.
+  std::int64_t lend() { return left_ > 1 ? std::exchange(left_, 1) - 1 : 0; }
+  void give_back(std::int64_t calls) { left_ += calls; }
   void measured(int sample, std::int64_t nanoseconds) { times_[2 * static_cast<std::size_t>(sample)] += nanoseconds; }
   /// The collective behind a measured one: what a call saves by leaving early, that one pays for by waiting.
   void followed(int sample, std::int64_t nanoseconds) {

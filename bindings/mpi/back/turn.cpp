@@ -6,6 +6,7 @@
 namespace tutti::mpi {
 
 void Turn::take() {
+  if (nature_.form == Form::blocking) mpi::give_back(nature_.kind);
   watched_ = &with_->choices->of(nature_.kind, nature_.form, nature_.bytes);
   // Blocking calls follow one another; a request may be completed by another thread meanwhile.
   std::unique_lock<std::mutex> guard;
@@ -17,6 +18,8 @@ void Turn::take() {
   sample_ = turn.sample;
   if (sample_ >= 0 && nature_.form == Form::starting) ++watched_->open;
   if (watched_->trials.due() && !was_due) with_->choices->wait_for_agreement(*watched_);
+  // The next blocking call pays for this one, or agrees.
+  if ((sample_ >= 0 && nature_.form == Form::blocking) || with_->choices->due()) give_back_all(*with_->choices);
 }
 
 void Turn::give_back() {

@@ -5,6 +5,7 @@
 #include "communicators.hpp"
 #include "policy.hpp"
 #include "report.hpp"
+#include "rests.hpp"
 #include "timing.hpp"
 
 namespace tutti::mpi {
@@ -37,8 +38,9 @@ class Turn {
   /// The blocking call has ended. Lets the ranks agree on trials. Throws what an allreduce throws.
   void end() {
     if (start_ != 0) note(since(start_));
-    if (with_ != nullptr && with_->choices->due() && !revoked(*with_))
-      with_->choices->agree(*with_->member, with_->place.size);
+    if (with_ == nullptr) return;
+    if (with_->choices->due() && !revoked(*with_)) with_->choices->agree(*with_->member, with_->place.size);
+    if (watched_->trials.resting()) lend(*with_, nature_.kind, nature_.bytes, watched_->trials);
   }
   /// The MPI has refused the call, which the other ranks do not count.
   void give_back();
