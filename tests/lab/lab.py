@@ -22,6 +22,7 @@ import json
 import os
 import pathlib
 import re
+import resource
 import signal
 import subprocess
 import sys
@@ -189,8 +190,18 @@ def names_of(network):
     return path
 
 
+def make_room(hosts):
+    """Each host takes two descriptors while it is made."""
+    wanted = 2 * hosts + 64
+    soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
+    if hard not in (-1, resource.RLIM_INFINITY) and hard < wanted:
+        raise Failure(f"{hosts} hosts take {wanted} descriptors, and {hard} are allowed; see ulimit -Hn")
+    resource.setrlimit(resource.RLIMIT_NOFILE, (max(soft, wanted) if soft != -1 else soft, hard))
+
+
 def be_first(network):
     """The first process of a lab: makes it, prints the keepers' processes as JSON, and ends with its input."""
+    make_room(network.hosts)
     mount("none", "/", "none", PRIVATE)
     names = names_of(network)
     call("ip", "link", "add", "switch", "mtu", str(network.mtu), "type", "bridge", "mcast_snooping", "0")
