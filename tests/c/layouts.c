@@ -167,7 +167,7 @@ static void check_refused(tutti_group group) {
   type = tutti_laid_out(NULL, layout);
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 4, 4, type, TUTTI_SUM));
   CHECK(strstr(tutti_last_error(), "overlap") != NULL);
-  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 4, 5, type, TUTTI_SUM)); /* it has 4 */
+  CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 5, 5, type, TUTTI_SUM)); /* it has 4 */
   CHECK(strstr(tutti_last_error(), "40 bytes") != NULL);
   CHECK_OK(tutti_barrier(group)); /* ranks that are threads share the numbers: nobody takes this one meanwhile */
   CHECK_OK(tutti_layout_free(&layout));
