@@ -14,6 +14,7 @@
 #include <memory>
 #include <set>
 #include <string>
+#include <string_view>
 #include <utility>
 #include <vector>
 
@@ -25,10 +26,12 @@
 namespace tutti::test {
 namespace {
 
+/// Those with Tutti's name: other programs come and go.
 std::set<std::string> shared_memory_files() {
   std::set<std::string> names;
   const std::unique_ptr<DIR, int (*)(DIR*)> folder(opendir("/dev/shm"), closedir);
-  while (const dirent* item = folder ? readdir(folder.get()) : nullptr) names.insert(item->d_name);
+  while (const dirent* item = folder ? readdir(folder.get()) : nullptr)
+    if (std::string_view(item->d_name).find("tutti") != std::string_view::npos) names.insert(item->d_name);
   return names;
 }
 
