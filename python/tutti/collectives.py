@@ -203,8 +203,9 @@ class Collectives:
     def reduce_scatter_block(self, send, recv=None, op: Operation = SUM, *, algorithm: str = ""):
         """Combines everybody's arrays element by element, fills recv with this rank's block, and returns recv.
 
-        send: size times as many elements as recv. recv None: a new array; the first block of send, or send itself: in
-        place, the result lies in that block. Agreed: length, type, op.
+        send: size times as many elements as recv. recv None: a new array, of the shape of one row of send where each
+        rank gets one; the first block of send, or send itself: in place, the result lies in that block. Agreed: length,
+        type, op.
         """
         return self._run(*self._reduce_scatter_block(send, recv, op, algorithm))
 
@@ -297,7 +298,8 @@ class Collectives:
         """Hands the blocks of the root's array out by rank and returns recv.
 
         send: at the root size times as many elements as recv; not used elsewhere. recv: this rank's block; None at the
-        root: a new array; send itself at the root: its block stays where it is. Agreed: length of recv, type, root.
+        root: a new array, of the shape of one row of send where each rank gets one; send itself at the root: its block
+        stays where it is. Agreed: length of recv, type, root.
         """
         return self._run(*self._scatter(send, recv, root, algorithm))
 
