@@ -8,7 +8,8 @@ namespace tutti::mpi {
 namespace {
 
 void give_back(Rest& rest) {
-  if (rest.trials != nullptr) rest.trials->give_back(rest.left);
+  if (rest.trials == nullptr) return;
+  rest.trials->give_back(rest.left);
   rest = {};
 }
 
