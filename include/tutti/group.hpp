@@ -43,7 +43,7 @@ class TUTTI_API Group {
 
   Rank rank() const;
   Rank size() const;
-  /// A name for messages: "world", "world/split 2".
+  /// A name for messages: "world", "world/0.2" (of its split number 0, colour 2).
   std::string name() const;
   /// How its bytes travel beside memory that is shared, for people: "shm", "shm and mpi (Open MPI 5.0.11)".
   std::string transport() const;
@@ -59,7 +59,7 @@ class TUTTI_API Group {
   /// Throws Mismatch on all ranks when lists differ; the group is as before.
   Group subgroup(std::span<const Rank> ranks, const void* site = detail::here()) const;
   /// The same, but only the ranks listed call it; the others need not know. Lists that share ranks are made in the same
-  /// order on those ranks.
+  /// order on those ranks. Throws Error (usage) when this rank is not listed.
   Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
   // Going on after a loss: all ranks of the group that are left call it. These, rank, size and name work on a broken
   // group too, and nothing else does. See docs/faults.md.
@@ -73,7 +73,8 @@ class TUTTI_API Group {
   Group split_by_host(int key = 0, const void* site = detail::here()) const;
   /// The same group, whose sums of floating-point and complex numbers are rounded once: the same bits whatever the
   /// algorithm, the order and the hosts, in all reductions by `sum` and all their forms. The groups made from it are
-  /// like it. Local; both may be used in turn, but all ranks use the same one for a call. See docs/reproducible.md.
+  /// like it; they refuse products of such numbers (Error, usage). Local; both may be used in turn, but all ranks use
+  /// the same one for a call. See docs/reproducible.md.
   Group reproducible() const;
   bool is_reproducible() const { return reproducible_; }
   explicit operator bool() const { return member_ != nullptr; }
@@ -486,7 +487,8 @@ class TUTTI_API Group {
 };
 
 /// All processes of the job, from first use until the program ends. A program that was started alone is a world of one.
-/// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment.
+/// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment, Timeout
+/// (TUTTI_TIMEOUT; between hosts ten minutes without it), PeerLost, Error (system).
 TUTTI_API Group world();
 
 }  // namespace tutti

@@ -12,7 +12,8 @@
 
 namespace tutti {
 
-/// Runs computations until there are no more, with buffers.size() - 1 communications under way while one computes.
+/// Runs computations until there are no more, with buffers.size() - 1 communications under way while one computes: at
+/// least one buffer.
 ///
 ///     compute(buffer, k)   the k-th computation, into a buffer that is free; false: there was nothing more to do
 ///     start(buffer)        starts the non-blocking operations on it

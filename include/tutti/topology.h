@@ -19,13 +19,15 @@ extern "C" {
  * dims: `dimensions` numbers. Local. Errors: TUTTI_USAGE when they cannot be filled. */
 TUTTI_C_API tutti_status tutti_dims_create(int32_t size, int dimensions, int* dims);
 /* The first ranks of a group as a grid; NULL for ranks that are left over. dims, periodic: `dimensions` numbers;
- * periodic[d]: whether it goes around; NULL: no dimension does. reorder: ranks may be numbered anew, so that neighbours
- * share hosts. Collective. Agreed: all arguments. */
+ * periodic[d]: whether it goes around; NULL: no dimension does. reorder: allows ranks to be numbered anew; they keep
+ * their numbers so far. Collective. Agreed: all arguments. Errors: TUTTI_USAGE on all ranks where they differ, or where
+ * the grid does not fit. */
 TUTTI_C_API tutti_status tutti_cartesian(tutti_group group, int dimensions, const int* dims, const int* periodic,
                                          int reorder, tutti_group* grid);
 /* A grid's dimensions; dims and periodic may be NULL. Local. Errors: TUTTI_USAGE for a group that is no grid. */
 TUTTI_C_API tutti_status tutti_grid(tutti_group grid, int* dimensions, int* dims, int* periodic);
-/* Where a rank stands: one number for each dimension. Local. */
+/* Where a rank stands: one number for each dimension. Local. Errors, of these and the next: TUTTI_USAGE for a group
+ * that is no grid, or no such rank or dimension. */
 TUTTI_C_API tutti_status tutti_coordinates(tutti_group grid, int32_t rank, int* coordinates);
 /* The rank there, around periodic dimensions; TUTTI_NONE outside the others. Local. */
 TUTTI_C_API tutti_status tutti_rank_at(tutti_group grid, const int* coordinates, int32_t* rank);
@@ -48,7 +50,7 @@ typedef struct tutti_edge {
   int32_t source, destination;
 } tutti_edge;
 /* A graph from edges that any rank may give, each once. A rank's edges stand in the order of those who gave them, and
- * as given. Collective. */
+ * as given. Collective. Errors: TUTTI_USAGE on all ranks for an edge to a rank that is not in the group. */
 TUTTI_C_API tutti_status tutti_graph(tutti_group group, const tutti_edge* edges, size_t n, tutti_group* graph);
 
 /* How many sources and destinations this rank has in a graph or grid. Local. Errors: TUTTI_USAGE for other groups. */

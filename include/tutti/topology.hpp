@@ -232,8 +232,9 @@ class TUTTI_API Grid : public Graph {
 TUTTI_API std::vector<int> dims_create(Rank size, std::vector<int> dims);
 
 /// The first ranks of a group as a grid; empty for ranks that are left over. Collective. Agreed: all arguments.
-/// `periodic`: for each dimension whether it goes around; none: no dimension does. `reorder`: ranks may be numbered
-/// anew, so that neighbours share hosts; all ranks share one host so far, and keep their numbers.
+/// `periodic`: for each dimension whether it goes around; none: no dimension does. `reorder`: allows ranks to be
+/// numbered anew; they keep their numbers so far. Throws Error (usage) on all ranks where the arguments differ, or
+/// where the grid does not fit.
 TUTTI_API Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vector<bool>& periodic = {},
                          bool reorder = false, const void* site = detail::here());
 

@@ -16,7 +16,8 @@
  * - Collectives are called by all ranks of the group in the same order. What "Agreed" names is the same on all ranks,
  *   and so is the algorithm. A rank that differs: TUTTI_MISMATCH on the ranks concerned.
  * - Every collective communicates. It fails with TUTTI_USAGE (a wrong argument: nothing was sent, the group is intact),
- *   TUTTI_MISMATCH or TUTTI_PEER_LOST (the group is broken), TUTTI_BROKEN (it was broken before), TUTTI_SYSTEM.
+ *   TUTTI_MISMATCH, TUTTI_PEER_LOST or, of a blocking call, TUTTI_TIMEOUT (the group is broken; the environment's
+ *   TUTTI_TIMEOUT says how long), TUTTI_BROKEN (it was broken before), TUTTI_SYSTEM.
  * - The i-form of a collective takes the same arguments and a request; it returns at once. Its buffers belong to Tutti
  *   until a wait or test reports the end; counts and offsets are copied. The request's status is what the blocking
  *   form would have returned.
@@ -41,10 +42,10 @@ typedef enum tutti_status {
   TUTTI_USAGE = 1,      /* A wrong argument, found before anything was sent; the group is intact. */
   TUTTI_MISMATCH = 2,   /* Ranks called different operations; the group is broken. */
   TUTTI_PEER_LOST = 3,  /* A process of the group is gone; the group is broken. */
-  TUTTI_TIMEOUT = 4,    /* The time given to wait ran out; the request is still pending. */
+  TUTTI_TIMEOUT = 4,    /* The time ran out. A request is still pending; a blocking call was given up: broken group. */
   TUTTI_BROKEN = 5,     /* The group was broken by an earlier error, or by a rank that gave up its request. */
   TUTTI_SYSTEM = 6,     /* The operating system refused something (memory, a descriptor, a socket). */
-  TUTTI_INTERRUPTED = 7 /* A signal asked the wait to stop; the request is still pending. */
+  TUTTI_INTERRUPTED = 7 /* A signal asked the wait to stop (of Python alone so far). */
 } tutti_status;
 
 /* A group of processes; made by tutti_world and the functions below it, given back by tutti_group_free. */
@@ -185,7 +186,8 @@ TUTTI_C_API const char* tutti_version(void);
 /* ---- Groups. ---- */
 
 /* All processes of the job; a program that was started alone is a world of one. The first call finds the other
- * processes (communicates). Errors: TUTTI_USAGE for a wrong environment, TUTTI_SYSTEM, TUTTI_PEER_LOST. */
+ * processes (communicates). Errors: TUTTI_USAGE for a wrong environment, TUTTI_TIMEOUT (after the environment's
+ * TUTTI_TIMEOUT; between hosts after ten minutes without it), TUTTI_SYSTEM, TUTTI_PEER_LOST. */
 TUTTI_C_API tutti_status tutti_world(tutti_group* group);
 /* tutti_from_mpi of tutti/mpi.h, without its MPI's types: of the MPI communicator at this address, in the ABI
  * "openmpi", "mpich" or "standard"; "" for that of the MPI that is loaded. Collective. */
@@ -196,7 +198,8 @@ TUTTI_C_API tutti_status tutti_group_free(tutti_group* group);
 TUTTI_C_API int32_t tutti_rank(tutti_group group);
 /* The number of processes; -1 for NULL. Local. */
 TUTTI_C_API int32_t tutti_size(tutti_group group);
-/* A name for messages: "world", "world/split 2"; valid as long as the handle; "" for NULL. Local. */
+/* A name for messages: "world", "world/0.2" (of its split number 0, colour 2); valid as long as the handle; "" for
+ * NULL. Local. */
 TUTTI_C_API const char* tutti_name(tutti_group group);
 
 /* The ranks with the same colour, ordered by key, then by rank here; NULL for a negative colour. Collective. */
@@ -207,13 +210,13 @@ TUTTI_C_API tutti_status tutti_dup(tutti_group group, tutti_group* copy);
  * (TUTTI_MISMATCH on all ranks where lists differ, and the group is as before). */
 TUTTI_C_API tutti_status tutti_subgroup(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
 /* The same, but called by the ranks listed alone; the others need not know. Lists that share ranks are made in the same
- * order on those ranks. Agreed among those listed: the list. */
+ * order on those ranks. Agreed among those listed: the list. Errors: TUTTI_USAGE when this rank is not listed. */
 TUTTI_C_API tutti_status tutti_create(tutti_group group, const int32_t* ranks, int32_t count, tutti_group* part);
 /* The ranks that share this rank's host, and so its memory, ordered by key, then by rank here. Collective. */
 TUTTI_C_API tutti_status tutti_split_by_host(tutti_group group, int key, tutti_group* host);
 /* The same group, whose sums (TUTTI_SUM of floating-point and complex types) are rounded once: the same bits whatever
- * the algorithm, the order and the hosts. Groups made from it are like it. Local. Agreed: which of the two a call uses.
- */
+ * the algorithm, the order and the hosts. Groups made from it are like it; they refuse TUTTI_PROD of such types
+ * (TUTTI_USAGE). Local. Agreed: which of the two a call uses. */
 TUTTI_C_API tutti_status tutti_reproducible(tutti_group group, tutti_group* same);
 
 /* What is left of a group (docs/faults.md): all its ranks call these, and those that are lost need not. They work on a
@@ -229,8 +232,9 @@ TUTTI_C_API tutti_status tutti_shrink(tutti_group group, tutti_group* survivors)
 TUTTI_C_API tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int32_t* count);
 
 /* Later calls of one collective ("allreduce") through this handle use this algorithm ("ring",
- * "chain:segment=4096,radix=3", as `tutti plan list` names them); NULL or "": the table chooses again. Local.
- * Agreed: the choice. Errors: TUTTI_USAGE for a collective that does not exist (a wrong algorithm: at the call). */
+ * "chain:segment=4096,radix=3", as `tutti plan list` names them; a segment is of elements); NULL or "": the table
+ * chooses again. Local. Agreed: the choice. Errors: TUTTI_USAGE for a collective that does not exist (a wrong
+ * algorithm: at the call). */
 TUTTI_C_API tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm);
 
 /* ---- Collectives. ---- */

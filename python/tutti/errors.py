@@ -31,7 +31,7 @@ class Mismatch(Error):
 
 
 class Timeout(Error):
-    """The time given to a wait ran out; the request is still pending."""
+    """The time ran out. A request is still pending; a blocking call (TUTTI_TIMEOUT) was given up: broken group."""
 
 
 _classes = {"peer_lost": PeerLost, "mismatch": Mismatch, "timeout": Timeout}

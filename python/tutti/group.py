@@ -47,7 +47,7 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
 
     @property
     def name(self) -> str:
-        """A name for messages: "world", "world/split 2"."""
+        """A name for messages: "world", "world/0.2" (of its split number 0, colour 2)."""
         return self._handle.name
 
     @property

@@ -285,8 +285,8 @@ def dims_create(size: int, dims: Sequence[int] | int) -> list[int]:
 def cartesian(group: Group, dims: Sequence[int], periodic: Sequence[bool] = (), reorder: bool = False) -> Grid | None:
     """The first ranks of a group as a grid; None for ranks that are left over. Collective. Agreed: all arguments.
 
-    periodic: for each dimension whether it goes around; none: no dimension does. reorder: ranks may be numbered anew,
-    so that neighbours share hosts.
+    periodic: for each dimension whether it goes around; none: no dimension does. reorder: allows ranks to be
+    numbered anew; they keep their numbers so far. Error on all ranks where arguments differ, or the grid does not fit.
     """
     around = [bool(one) for one in periodic]
     handle = _core.cartesian(group._handle, wholes("the dims", dims), around, reorder)

@@ -27,7 +27,7 @@ def become(name):
     if program is None:
         sys.exit(
             f"{name}: this installation of the package tutti carries no program of that name, and there is none on the "
-            "PATH; install the package again by pip, or build the project and put its build/bin on the PATH"
+            "PATH; install the package again by pip, or build the project and put its build/release/bin on the PATH"
         )
     os.execv(program, [name, *sys.argv[1:]])
 

@@ -63,7 +63,7 @@ void Group::expect_members(std::span<const Rank> ranks) const {
     const bool member = r >= 0 && r < size();
     if (!member || !seen.insert(r).second)
       throw Error(Cause::usage,
-                  "subgroup of " + name() + ": rank " + std::to_string(r) +
+                  "the list of ranks for a group of " + name() + ": rank " + std::to_string(r) +
                       (member ? " is listed twice; list each once"
                               : " is not in the group; list ranks from 0 to " + std::to_string(size() - 1)));
   }

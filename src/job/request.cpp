@@ -43,9 +43,11 @@ bool finish_soon(Operation*& held) {
 [[noreturn]] void timed_out(Operation& operation, std::span<const Request> requests) {
   for (const Request& request : requests)
     if (request) request.operation()->remember_timeout();
-  throw Timeout(Cause::timeout, operation.channel().describe(operation) + " did not complete in time: it " +
-                                    operation.channel().waits_for(operation) +
-                                    ". Wait again, or destroy the request to give it up, which breaks the group.");
+  throw Timeout(
+      Cause::timeout,
+      operation.channel().describe(operation) + " did not complete in time: it " +
+          operation.channel().waits_for(operation) +
+          ". A request may be waited for again; destroying it, or a blocking call, gives up and breaks the group.");
 }
 
 }  // namespace

@@ -153,7 +153,8 @@ std::string advise(const Explanation& explanation) {
   const std::string name(name_of(question.kind));
   if (explanation.origin == "TUTTI_ALGORITHMS")
     return "TUTTI_ALGORITHMS goes before every table; unset it to see theirs";
-  if (form_of(question.kind) == nullptr) return name + " depends on a graph, and is not measured";
+  if (form_of(question.kind) == nullptr)
+    return name + " depends on what the program has, a graph or layouts of each pair, and is not measured";
   if (explanation.measured == nullptr)
     return "not measured on this machine: tutti tune " + name + " -n " + std::to_string(question.ranks) + " does";
   if (explanation.chosen == nullptr) return "the choice was not measured there: tutti tune " + name + " does";

@@ -62,7 +62,8 @@ std::vector<Kind> read_kinds(const std::vector<std::string>& names) {
   for (const std::string& name : names) {
     const Kind kind = read_collective(name).kind;
     if (tuner::form_of(kind) == nullptr)
-      throw Error(Cause::usage, name + " depends on a graph, and cannot be measured for others");
+      throw Error(Cause::usage,
+                  name + " depends on what the program has, a graph or layouts of each pair; leave it out");
     if (std::ranges::find(kinds, kind) == kinds.end()) kinds.push_back(kind);
   }
   if (kinds.empty())

@@ -17,7 +17,7 @@ try:
     import rich.console
     import rich.progress
 except ImportError as missing:
-    needed = "pip install 'tutti[bench]', or click, rich and matplotlib"
+    needed = "pip install click rich matplotlib"
     sys.exit(f"tutti bench needs the Python package {missing.name}: {needed}")
 
 from . import between, figures, hosts, jobs, machine, overlap, page, peers, pictures, rounds, table
