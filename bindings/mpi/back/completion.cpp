@@ -6,6 +6,7 @@
 #include "completion.hpp"
 
 #include <algorithm>
+#include <limits>
 #include <span>
 #include <vector>
 
@@ -40,6 +41,17 @@ void clear_all_of(MPI_Status* status) {
 }
 void clear_in_list(MPI_Status* statuses, std::size_t index) {
   if (statuses != MPI_STATUSES_IGNORE) clear_all_of(&statuses[index]);
+}
+
+/// What a call says of a list, which has said `code` so far, when the request whose status is `index` has ended with
+/// `one`: failures stand in the statuses, in all of the first `count` (MPI 4.1, 3.7.5).
+int with_failure(int code, int one, MPI_Status* statuses, std::size_t index, std::size_t count) {
+  if (one == MPI_SUCCESS || (code != MPI_SUCCESS && code != MPI_ERR_IN_STATUS)) return code;
+  if (statuses != MPI_STATUSES_IGNORE) {
+    for (std::size_t i = 0; i < count && code == MPI_SUCCESS; ++i) statuses[i].MPI_ERROR = MPI_SUCCESS;
+    statuses[index].MPI_ERROR = one;
+  }
+  return MPI_ERR_IN_STATUS;
 }
 
 /// The states of a list of requests, of which most are the MPI's own.
@@ -87,9 +99,8 @@ int some(std::span<Request> all, int* done, int* indices, MPI_Status* statuses, 
     if (states.each[i] != State::finished) continue;
     indices[found] = static_cast<int>(i);
     clear_in_list(statuses, static_cast<std::size_t>(found));
-    ++found;
-    const int one = take(all[i]);
-    if (code == MPI_SUCCESS) code = one;
+    const auto index = static_cast<std::size_t>(found++);
+    code = with_failure(code, take(all[i]), statuses, index, index);
   }
   if (found > 0 || states.running) *done = found;
   if (found == 0 && states.running) Host::poll();
@@ -109,8 +120,7 @@ int all(std::span<Request> all, int* flag, MPI_Status* statuses, Ask ask, Take t
   for (std::size_t i = 0; i < all.size() && *flag != 0; ++i) {
     if (states.each[i] != State::finished) continue;
     clear_in_list(statuses, i);
-    const int one = take(all[i]);
-    if (code == MPI_SUCCESS) code = one;
+    code = with_failure(code, take(all[i]), statuses, i, all.size());
   }
   return code;
 }
@@ -118,8 +128,10 @@ int all(std::span<Request> all, int* flag, MPI_Status* statuses, Ask ask, Take t
 int keep(MPI_Request) { return MPI_SUCCESS; }
 
 /// What an MPI before 4.1 says of one request. What is inactive is complete with an empty status; so is an I-collective
-/// of ours, about which it asks us (Open MPI's own have other sources: 0, or MPI_PROC_NULL).
+/// of ours, about which it asks us (Open MPI's own have other sources: 0, or MPI_PROC_NULL; MPICH writes neither source
+/// nor tag of a send).
 struct Look {
+  static constexpr int unwritten = std::numeric_limits<int>::min() + 1;
   int code = MPI_SUCCESS, complete = 1;
   bool active = false;
   MPI_Status status;
@@ -127,9 +139,12 @@ struct Look {
     clear_all_of(&status);
     if (request == MPI_REQUEST_NULL) return;
     asked_for_status = false;
+    status.MPI_SOURCE = status.MPI_TAG = unwritten;
     code = real.Request_get_status(request, &complete, &status);
     active = asked_for_status || code != MPI_SUCCESS || complete == 0 || status.MPI_SOURCE != MPI_ANY_SOURCE ||
              status.MPI_TAG != MPI_ANY_TAG;
+    if (status.MPI_SOURCE == unwritten) status.MPI_SOURCE = MPI_ANY_SOURCE;
+    if (status.MPI_TAG == unwritten) status.MPI_TAG = MPI_ANY_TAG;
   }
   void write(MPI_Status* to) const {
     if (to != MPI_STATUS_IGNORE) *to = status;
