@@ -11,6 +11,7 @@
 #include <utility>
 #include <vector>
 
+#include "failure.hpp"
 #include "real.hpp"
 
 namespace tutti::mpi {
@@ -279,12 +280,22 @@ const Datatype* find(MPI_Datatype type) {
     if (found != all.by_handle.end()) return found->second.get();
   }
   MPI_Count size = MPI_UNDEFINED;
-  if (real.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return nullptr;
+  {
+    const Unraised unraised;
+    if (real.Type_size_x(type, &size) != MPI_SUCCESS || size < 0) return nullptr;
+  }
   auto made = describe(type);
-  watch_type(type);
-  const std::lock_guard lock(all.lock);
-  // Another thread may have found it meanwhile, and use it.
-  return all.by_handle.try_emplace(number_of(type), std::move(made)).first->second.get();
+  const Datatype* known = nullptr;
+  bool is_first = false;
+  {
+    const std::lock_guard lock(all.lock);
+    const auto [at, fresh] = all.by_handle.try_emplace(number_of(type), std::move(made));
+    known = at->second.get();
+    is_first = fresh;
+  }
+  // Another thread may have found it meanwhile, and use it: to watch it twice would make the MPI forget the first time.
+  if (is_first) watch_type(type);
+  return known;
 }
 
 }  // namespace

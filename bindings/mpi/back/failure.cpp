@@ -35,6 +35,20 @@ bool is_refusal(int code) {
   }
 }
 
+Unraised::Unraised() : handlers_{{{MPI_COMM_WORLD}, {MPI_COMM_SELF}}} {
+  for (Handler& one : handlers_)
+    if (real.Comm_get_errhandler(one.of, &one.before) == MPI_SUCCESS)
+      real.Comm_set_errhandler(one.of, MPI_ERRORS_RETURN);
+}
+
+Unraised::~Unraised() {
+  for (Handler& one : handlers_) {
+    if (one.before == MPI_ERRHANDLER_NULL) continue;
+    real.Comm_set_errhandler(one.of, one.before);
+    real.Errhandler_free(&one.before);
+  }
+}
+
 int fail(MPI_Comm comm, const Error& error) {
   base::log(error.what());
   const int code = code_of(error);

@@ -11,6 +11,7 @@
 #include <utility>
 
 #include "datatypes.hpp"
+#include "failure.hpp"
 #include "real.hpp"
 
 namespace tutti::mpi {
@@ -149,10 +150,12 @@ Foreign* foreign_operation(MPI_Op op, MPI_Datatype type, std::size_t element) {
 
 Combining by_mpi(MPI_Op op, MPI_Datatype type) {
   const Datatype* what = datatype(type);
-  int commutative = 0;
-  if (what == nullptr || what->extent <= 0 || what->extent > std::numeric_limits<std::uint32_t>::max() ||
-      real.Op_commutative(op, &commutative) != MPI_SUCCESS)
-    return {};
+  int commutative = 1;
+  if (what == nullptr || what->extent <= 0 || what->extent > std::numeric_limits<std::uint32_t>::max()) return {};
+  if (tables().op(op) == nullptr) {
+    const Unraised unraised;
+    if (real.Op_commutative(op, &commutative) != MPI_SUCCESS) return {};
+  }
   const auto element = static_cast<std::uint32_t>(what->extent);
   return {{Op::user, commutative != 0, &reduce_by_mpi, foreign_operation(op, type, element)}, Type::opaque, element};
 }

@@ -8,6 +8,9 @@
 
 enum { THREADS = 3, ROUNDS = 150, COUNT = 3000 };
 
+/* Each is first used by all threads at about the same time. */
+static MPI_Datatype types[ROUNDS];
+
 struct thread {
   MPI_Comm comm;
   int number, wrong;
@@ -23,6 +26,7 @@ static void blocking_and_not(struct thread* own, int round) {
   MPI_Iallreduce(own->mine, own->sums, count, MPI_INT, MPI_SUM, own->comm, &requests[0]);
   MPI_Ibcast(own->told, count, MPI_INT, root, own->comm, &requests[1]);
   MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+  MPI_Bcast(own->told, 1, types[round], root, own->comm);
   for (int i = 0; i < count; ++i) {
     own->wrong += own->sums[i] != size * (size - 1) / 2 + size * (round + own->number);
     own->wrong += own->told[i] != i;
@@ -62,12 +66,17 @@ int main(int argc, char** argv) {
     threads[i].number = i;
     MPI_Comm_dup(MPI_COMM_WORLD, &threads[i].comm);
   }
+  for (int i = 0; i < ROUNDS; ++i) {
+    MPI_Type_vector(1 + i % 7, 1, 2, MPI_INT, &types[i]);
+    MPI_Type_commit(&types[i]);
+  }
   for (int i = 0; i < THREADS; ++i) pthread_create(&handles[i], NULL, run, &threads[i]);
   for (int i = 0; i < THREADS; ++i) pthread_join(handles[i], NULL);
   for (int i = 0; i < THREADS; ++i) {
     wrong += threads[i].wrong;
     MPI_Comm_free(&threads[i].comm);
   }
+  for (int i = 0; i < ROUNDS; ++i) MPI_Type_free(&types[i]);
   printf("rank %d: %d wrong\n", rank, wrong);
   fflush(stdout);
   MPI_Finalize();
