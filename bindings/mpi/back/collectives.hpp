@@ -25,13 +25,9 @@ struct Sizes {
   }
 };
 
-/// For collectives that any communicator can do; a reduction may still be one that only the MPI knows.
+/// For collectives that only move data.
 struct Plain {
   static constexpr bool along_edges = false;
-  template <class... Arguments>
-  static bool covered(const Arguments&...) {
-    return true;
-  }
   template <class... Arguments>
   static Count size(const Place&, const Arguments&...) {
     return Sizes::unknown;
@@ -217,7 +213,7 @@ struct Alltoallw : Plain {
   }
 };
 
-/// Reductions: only what `combining` knows is covered, which depends on what all ranks have alike.
+/// Reductions; `how`: they combine.
 template <Kind which>
 struct Reducing {
   static constexpr bool along_edges = false;
@@ -227,8 +223,8 @@ struct Reducing {
     return t.reduce(combining(op, type), in, out, count);
   }
   template <class N>
-  static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op) {
-    return combining(op, type).element != 0;
+  static const Combining& how(const void*, void*, N, MPI_Datatype type, MPI_Op op) {
+    return combining(op, type);
   }
   template <class N>
   static Count size(const Place&, const void*, void*, N count, MPI_Datatype type, MPI_Op) {
@@ -249,8 +245,8 @@ struct Reduce {
     return t.reduce(combining(op, type), in, out, count);
   }
   template <class N>
-  static bool covered(const void*, void*, N, MPI_Datatype type, MPI_Op op, int) {
-    return combining(op, type).element != 0;
+  static const Combining& how(const void*, void*, N, MPI_Datatype type, MPI_Op op, int) {
+    return combining(op, type);
   }
   template <class N>
   static Count size(const Place&, const void*, void*, N count, MPI_Datatype type, MPI_Op, int) {
@@ -266,8 +262,8 @@ struct ReduceScatter {
     return t.reduce_counts(counts) && t.reduce(combining(op, type), in, out, 0);
   }
   template <class N>
-  static bool covered(const void*, void*, const N*, MPI_Datatype type, MPI_Op op) {
-    return combining(op, type).element != 0;
+  static const Combining& how(const void*, void*, const N*, MPI_Datatype type, MPI_Op op) {
+    return combining(op, type);
   }
   template <class N>
   static Count size(const Place& place, const void*, void*, const N* counts, MPI_Datatype type, MPI_Op) {

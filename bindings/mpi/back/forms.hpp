@@ -8,6 +8,7 @@
 #include "blocked.hpp"
 #include "communicators.hpp"
 #include "failure.hpp"
+#include "host.hpp"
 #include "inside.hpp"
 #include "real.hpp"
 #include "requests.hpp"
@@ -48,6 +49,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
         with->member->run(described.at(__builtin_return_address(0)));
       } else {
         code = pass_on(arguments..., comm);
+        if (code != MPI_SUCCESS && known(comm) != with) return code;  // the program's error handler has freed it
         if (refused(code)) {
           turn.give_back();
           return code;
@@ -64,13 +66,14 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
 
   static int starting(Arguments... arguments, MPI_Comm comm, MPI_Request* request) noexcept {
     Communicator* with = known(comm);
-    Turn turn(with, starts(with) && covered(with, arguments...), nature(with, Form::starting, arguments...));
+    Turn turn(with, starts(with, arguments...), nature(with, Form::starting, arguments...));
     try {
       Described described(with, turn.by_tutti(), arguments...);
       const int code = described.call == nullptr
                            ? real_starting(arguments..., comm, request)
                            : hand_out(with->starting->start(described.at(__builtin_return_address(0))),
                                       hold(described.call->reduction), request);
+      if (code != MPI_SUCCESS && known(comm) != with) return code;  // the program's error handler has freed it
       if (code == MPI_SUCCESS)
         turn.started(*request);
       else if (refused(code))
@@ -85,7 +88,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   static int preparing(Arguments... arguments, MPI_Comm comm, MPI_Info info, MPI_Request* request) noexcept {
     Communicator* with = known(comm);
     try {
-      const bool by_tutti = starts(with) && covered(with, arguments...) && prefers_tutti(*with, arguments...);
+      const bool by_tutti = starts(with, arguments...) && prefers_tutti(*with, arguments...);
       Described described(with, by_tutti, arguments...);
       const auto own = described.call == nullptr ? nullptr : apart(*with->starting);
       return own == nullptr ? real_preparing(arguments..., comm, info, request)
@@ -123,11 +126,20 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   /// Whether Tutti can do it: the same answer on all ranks.
   static bool covered(const Communicator* with, Arguments... arguments) {
     return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
-           (!C::along_edges || with->place.has_neighbors) && C::covered(arguments...);
+           (!C::along_edges || with->place.has_neighbors) && can_combine<C>(arguments...);
   }
-  static bool starts(const Communicator* with) { return with != nullptr && with->starting != nullptr; }
+  /// The same of what stays open, which the helper thread may move on: a function of the program's may run there only
+  /// if the program has said that it has threads.
+  static bool starts(const Communicator* with, Arguments... arguments) {
+    if (with == nullptr || with->starting == nullptr || !covered(with, arguments...)) return false;
+    if constexpr (requires { C::how(arguments...); })
+      return !is_programs(C::how(arguments...)) || Host::get()->has_threads();
+    return true;
+  }
   static Nature nature(const Communicator* with, Form form, Arguments... arguments) {
-    return {C::kind, form, with != nullptr && Turn::needs_size(C::kind) ? C::size(with->place, arguments...) : -1};
+    // At the root of an intercommunicator some arguments need not mean anything.
+    const bool counts = with != nullptr && with->place.size > 1 && Turn::needs_size(C::kind);
+    return {C::kind, form, counts ? C::size(with->place, arguments...) : -1};
   }
   static bool prefers_tutti(Communicator& with, Arguments... arguments) {
     return policy.of(C::kind) == Choice::always || with.choices->gains(C::kind, C::size(with.place, arguments...));

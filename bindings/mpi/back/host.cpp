@@ -175,7 +175,6 @@ void Host::begin_notes() {
 void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
-  has_threads_ = job::all_agree(job, has_several_threads);
   job::Process process = agreed_process(job, {});
   process.rank = job.rank();
   process.cores = cores_;
@@ -236,6 +235,7 @@ void Host::start() {
   Ranks job(MPI_COMM_WORLD);
   made->job_size_ = job.size();
   made->hosts_ = hosts_of(job, *made->here_);
+  made->has_threads_ = job::all_agree(job, has_several_threads);
   made->record();
   made->share();
   if (made->member_ == nullptr && made->here_->rank() == 0 && made->here_->size() > 1)

@@ -32,7 +32,7 @@ class Host {
   const std::shared_ptr<job::Member>& member() const { return member_; }
   /// All ranks of the job; nullptr where they are on one host.
   const std::shared_ptr<job::Member>& apart() const { return apart_; }
-  /// Threads of Tutti's own may call the MPI: operations between hosts may stay open.
+  /// The program has threads, on all ranks: one of Tutti's own may call the MPI and the program's functions.
   bool has_threads() const { return has_threads_; }
   /// This process's; to wait for what may be anywhere, any of them will do.
   std::vector<engine::Engine*> engines() const;

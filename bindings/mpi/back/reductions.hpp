@@ -27,5 +27,19 @@ struct Foreign {
 };
 /// nullptr where the arithmetic is our own.
 const Foreign* foreign_of(const Reduction& reduction);
+/// Whether it calls a function of the program's.
+inline bool is_programs(const Combining& combining) {
+  const Foreign* foreign = foreign_of(combining.reduction);
+  return foreign != nullptr && foreign->has_own_op;
+}
+/// Whether a call of collective C combines what Tutti can combine, which depends on what all ranks have alike; also
+/// where it combines nothing.
+template <class C, class... Arguments>
+bool can_combine(const Arguments&... arguments) {
+  if constexpr (requires { C::how(arguments...); })
+    return C::how(arguments...).element != 0;
+  else
+    return true;
+}
 
 }  // namespace tutti::mpi

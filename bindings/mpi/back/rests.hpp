@@ -11,6 +11,7 @@
 #include "abi.hpp"
 #include "choices.hpp"
 #include "communicators.hpp"
+#include "reductions.hpp"
 
 namespace tutti::mpi {
 
@@ -33,7 +34,7 @@ template <class C, class... Arguments>
 bool is_passed_on(MPI_Comm comm, const Arguments&... arguments) {
   Rest& rest = rests[static_cast<std::size_t>(C::kind)];
   if (rest.left == 0 || rest.handle != comm ||
-      rest.generation != communicator_generation.load(std::memory_order_relaxed) || !C::covered(arguments...) ||
+      rest.generation != communicator_generation.load(std::memory_order_relaxed) || !can_combine<C>(arguments...) ||
       rest.size_class != size_class(C::size(rest.with->place, arguments...)))
     return false;
   --rest.left;
