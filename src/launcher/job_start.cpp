@@ -64,15 +64,16 @@ rlimit raise_descriptor_limit(int ranks) {
 Ground make_ground(const Options& options) {
   Ground ground{};
   sigprocmask(SIG_SETMASK, nullptr, &ground.mask);
-  ground.ignores_pipe = ignored(SIGPIPE);
-  ground.ignores_ttin = ignored(SIGTTIN);
   ground.program = find_program(options.command.front());
   ground.arguments = options.command;
   ground.files = raise_descriptor_limit(options.ranks);
-  ground.ignores_size = ignored(SIGXFSZ);
-  std::signal(SIGPIPE, SIG_IGN);
-  std::signal(SIGXFSZ, SIG_IGN);  // under ulimit -f the segment's file is refused by an error then, not by our death
-  std::signal(SIGTTIN, SIG_IGN);
+  const auto take = [&](int number, sighandler_t action) {
+    ground.inherited.emplace_back(number, std::signal(number, action));
+  };
+  take(SIGPIPE, SIG_IGN);
+  take(SIGXFSZ, SIG_IGN);  // under ulimit -f the segment's file is refused by an error then, not by our death
+  take(SIGTTIN, SIG_IGN);
+  take(SIGCHLD, SIG_DFL);  // ignored, the kernel would bury the ranks before we learn how they have ended
   return ground;
 }
 

@@ -64,9 +64,7 @@ void execute(const Ground& ground, const Start& start) {
     fail(StartFailure::Step::prepare);
   if (start.cpu >= 0 && !bind_to(start.cpu)) fail(StartFailure::Step::bind);
   setrlimit(RLIMIT_NOFILE, &ground.files);
-  std::signal(SIGPIPE, ground.ignores_pipe ? SIG_IGN : SIG_DFL);
-  std::signal(SIGTTIN, ground.ignores_ttin ? SIG_IGN : SIG_DFL);
-  std::signal(SIGXFSZ, ground.ignores_size ? SIG_IGN : SIG_DFL);
+  for (const auto& [number, action] : ground.inherited) std::signal(number, action);
   sigprocmask(SIG_SETMASK, &ground.mask, nullptr);
   execute(ground, start);
   fail(StartFailure::Step::execute);

@@ -8,6 +8,7 @@
 #include <csignal>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 #include "base/descriptor.hpp"
@@ -23,11 +24,10 @@ std::string find_program(const std::string& name);
 struct Ground {
   sigset_t mask;        ///< As the launcher found it.
   rlimit files;         ///< Likewise.
-  bool ignores_pipe;    ///< Likewise, of SIGPIPE.
-  bool ignores_ttin;    ///< Likewise, of SIGTTIN.
-  bool ignores_size;    ///< Likewise, of SIGXFSZ.
   std::string program;  ///< A file.
   std::vector<std::string> arguments;
+  /// What the launcher had inherited for the signals that it takes otherwise.
+  std::vector<std::pair<int, sighandler_t>> inherited;
 };
 
 struct Start {

@@ -135,6 +135,17 @@ TEST(Run, ExitsWithTheFirstFailingStatus) {
             std::string::npos);
 }
 
+TEST(Run, SeesTheEndAlsoWhereEndsOfChildrenAreIgnored) {
+  // perl, as a daemon might, leaves it so to what it starts; the ranks find it so.
+  const std::string run = "perl -e '$SIG{CHLD} = \"IGNORE\"; exec @ARGV' " + tutti_command() + " run -n 2 ";
+  Running job({"sh", "-c", run + "grep SigIgn /proc/self/status"});
+  EXPECT_EQ(job.wait(10), 0) << job.errors();
+  std::istringstream words(job.output());
+  for (std::string name, mask; words >> name >> mask;)
+    EXPECT_NE(std::stoull(mask, nullptr, 16) >> (SIGCHLD - 1) & 1, 0u) << job.output();
+  EXPECT_EQ(Running({"sh", "-c", run + "sh -c 'exit 3'"}).wait(10), 3);
+}
+
 TEST(Run, SaysWhenThereIsNoProgram) {
   Running missing(tutti_run({"-n", "2"}, {"no-such-program"}));
   EXPECT_EQ(missing.wait(), 127);
