@@ -122,8 +122,7 @@ void Job::on_signal(int number) {
       if (asked_ == number) return terminate();
       asked_ = number;
       hurried_ = true;
-      signal_groups(number);
-      return signal_groups(SIGCONT);  // a stopped process hears nothing
+      return ask_groups(number);
     default:
       return signal_groups(number);
   }
@@ -135,7 +134,7 @@ void Job::on_interrupt() {
   asked_ = SIGINT;
   if (++interrupts_ == 1) {
     say("asks all ranks to stop; Ctrl-C again kills them");
-    signal_groups(SIGINT);
+    ask_groups(SIGINT);
   } else {
     kill_all(interrupts_ > 2);
   }

@@ -80,6 +80,7 @@ class Job {
   void terminate();
   void kill_all(bool dumping_too);
   void signal_groups(int number);
+  void ask_groups(int number);
   std::vector<pid_t> groups() const;
   void end_survivors();
   void finish_output();

@@ -25,8 +25,7 @@ void Job::terminate() {
   if (phase_ >= Phase::asked) return;
   loop_.cancel(next_phase_);
   phase_ = Phase::asked;
-  signal_groups(SIGTERM);
-  signal_groups(SIGCONT);  // A stopped process hears nothing.
+  ask_groups(SIGTERM);
   next_phase_ = loop_.after(terminate_time, [this] { kill_all(false); });
 }
 
@@ -54,6 +53,11 @@ std::vector<pid_t> Job::groups() const {
 
 void Job::signal_groups(int number) {
   for (const pid_t group : groups()) kill(-group, number);
+}
+
+void Job::ask_groups(int number) {
+  signal_groups(number);
+  signal_groups(SIGCONT);  // A stopped process hears nothing.
 }
 
 /// All ranks have ended; what they have started, and left running, ends too.

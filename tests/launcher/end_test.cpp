@@ -215,11 +215,13 @@ TEST_F(EndTest, TheSecondRequestEndsThoseThatDoNotListen) {
 }
 
 TEST_F(EndTest, ARequestReachesStoppedRanks) {
-  Running job(tutti_run({"-n", "2"}, {"sh", "-c", "echo in; kill -STOP $$; sleep 1000"}));
-  expect_in(job, 2);
-  usleep(100'000);
-  job.signal(SIGTERM);
-  EXPECT_EQ(job.wait(), 128 + SIGTERM);
+  for (const int number : {SIGTERM, SIGINT}) {
+    Running job(tutti_run({"-n", "2"}, {"sh", "-c", "echo in; kill -STOP $$; sleep 1000"}));
+    expect_in(job, 2);
+    usleep(100'000);
+    job.signal(number);
+    EXPECT_EQ(job.wait(10), 128 + number);
+  }
 }
 
 TEST_F(EndTest, AStopStopsAllAndTheirClock) {
