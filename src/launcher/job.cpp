@@ -33,6 +33,21 @@ std::string seconds(std::chrono::nanoseconds time) {
   return text + " s";
 }
 
+/// A key of the terminal stops nobody whom no shell could continue: that rule (of orphaned process groups) is the
+/// kernel's, for SIGTSTP alone.
+void stop_launcher(bool typed) {
+  if (!typed) {
+    ::raise(SIGSTOP);
+    return;
+  }
+  sigset_t stop;
+  sigemptyset(&stop);
+  sigaddset(&stop, SIGTSTP);
+  ::raise(SIGTSTP);
+  sigprocmask(SIG_UNBLOCK, &stop, nullptr);  // it arrives here
+  sigprocmask(SIG_BLOCK, &stop, nullptr);
+}
+
 }  // namespace
 
 int run(const Options& options) { return Job(options).run(); }
@@ -99,17 +114,18 @@ std::string Job::doing(Rank rank) {
 void Job::serve_signals() {
   signalfd_siginfo info;
   while (read(signals_.get(), &info, sizeof info) == static_cast<ssize_t>(sizeof info))
-    on_signal(static_cast<int>(info.ssi_signo));
+    on_signal(static_cast<int>(info.ssi_signo), info.ssi_code == SI_KERNEL);
 }
 
-void Job::on_signal(int number) {
+/// `typed`: by a key of the terminal, not by kill().
+void Job::on_signal(int number, bool typed) {
   switch (number) {
     case SIGCHLD:
       return reap();
     case SIGINT:
       return on_interrupt();
     case SIGTSTP:
-      return stop_all();
+      return stop_all(typed);
     case SIGCONT:
       signal_groups(SIGCONT);
       if (input_) input_->adjust();
@@ -141,11 +157,12 @@ void Job::on_interrupt() {
 }
 
 /// Ctrl-Z. The ranks are in process groups of their own, which the terminal does not reach.
-void Job::stop_all() {
+void Job::stop_all(bool typed) {
   signal_groups(SIGSTOP);
   const std::uint64_t stopped = base::now();
-  ::raise(SIGSTOP);
-  // Continued, here. The time in between does not count.
+  stop_launcher(typed);
+  // Continued, here, or not stopped at all: process 1 of a container is not either. The time in between is not counted.
+  signal_groups(SIGCONT);
   if (deadline_at_ == 0) return;
   deadline_at_ += base::now() - stopped;
   loop_.cancel(deadline_);

@@ -64,9 +64,9 @@ class Job {
 
   // job.cpp
   void serve_signals();
-  void on_signal(int number);
+  void on_signal(int number, bool typed);
   void on_interrupt();
-  void stop_all();
+  void stop_all(bool typed);
   void on_timeout();
   void reap();
   bool misses_cause(std::span<const std::pair<Rank, End>> ended);

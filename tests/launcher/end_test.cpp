@@ -234,6 +234,26 @@ TEST_F(EndTest, AStopStopsAllAndTheirClock) {
   EXPECT_EQ(job.wait(), 0) << job.errors();
 }
 
+TEST_F(EndTest, ControlZStopsNobodyWhomNoShellCanContinue) {
+  Running job(tutti_run({"-n", "1"}, {"sh", "-c", "echo in; read line; echo got $line"}), {}, true);
+  ASSERT_TRUE(job.prints("in\r\n"));
+  job.type("\x1a");
+  job.type("more\n");
+  EXPECT_EQ(job.wait(10), 0);
+  EXPECT_TRUE(job.prints("got more"));
+}
+
+TEST_F(EndTest, ControlZIsTheShellsWhereThereIsOne) {
+  const std::string run = tutti_command() + " run -n 1 sh -c 'echo in; read line; echo got $line'";
+  Running shell({"bash", "-m", "-c", run + "; echo status $?; fg; echo status $?"}, {}, true);
+  ASSERT_TRUE(shell.prints("in\r\n"));
+  shell.type("\x1a");
+  ASSERT_TRUE(shell.prints("status " + std::to_string(128 + SIGTSTP)));
+  shell.type("more\n");
+  EXPECT_TRUE(shell.prints("got more"));
+  EXPECT_TRUE(shell.prints("status 0"));
+}
+
 TEST_F(EndTest, ALauncherThatIsKilledTakesAllWithIt) {
   Running job(tutti_run({"-n", "3"}, probe(stay)));
   expect_in(job, 3);
