@@ -64,6 +64,7 @@ int Job::run() {
   start_ranks();
   while (running_ > 0) loop_.turn();
   loop_.cancel(deadline_);
+  deadline_at_ = 0;
   loop_.cancel(next_phase_);
   end_survivors();
   summarise();
@@ -171,6 +172,7 @@ void Job::stop_all(bool typed) {
 }
 
 void Job::on_timeout() {
+  deadline_at_ = 0;
   timed_out_ = true;
   say("the time is over (--timeout " + seconds(options_.timeout) + ")");
   std::vector<std::pair<std::string, std::vector<Rank>>> doings;

@@ -111,7 +111,7 @@ class Job {
 
   Phase phase_ = Phase::running;
   launch::Loop::Timer next_phase_{}, deadline_{};
-  std::uint64_t deadline_at_ = 0;
+  std::uint64_t deadline_at_ = 0;  // 0: there is none, or none any more
   bool timed_out_ = false, hurried_ = false, said_dumping_ = false, said_lost_ = false;
   int interrupts_ = 0, asked_ = 0;  // Ctrl-C seen; the last signal that asked the ranks to end
   int code_ = 0;                    // first failing status

@@ -42,6 +42,13 @@ class EndTest : public testing::Test {
   std::set<std::string> before_;
 };
 
+/// Whether a line of /proc/PID/status begins so.
+bool has_status(pid_t pid, const std::string& line) {
+  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
+  const std::string text{std::istreambuf_iterator<char>(status), {}};
+  return text.find("\n" + line) != text.npos;
+}
+
 double seconds_since(std::uint64_t begin) { return static_cast<double>(base::now() - begin) * 1e-9; }
 
 /// One that is in the job and would stay for ever.
@@ -234,6 +241,33 @@ TEST_F(EndTest, AStopStopsAllAndTheirClock) {
   EXPECT_EQ(job.wait(), 0) << job.errors();
 }
 
+/// As Ctrl-Z and fg do: it is continued when it has been stopped.
+void stop_and_continue(pid_t launcher) {
+  ASSERT_GT(launcher, 0);
+  kill(launcher, SIGTSTP);
+  for (int i = 0; i < 5000 && !has_status(launcher, "State:\tT"); ++i) usleep(1000);
+  kill(launcher, SIGCONT);
+}
+
+TEST_F(EndTest, AStopWindsNoClockUpAgain) {
+  // All ranks have ended, and somebody reads slowly what they have said.
+  Running early({"sh", "-c",
+                 "{ " + tutti_command() + " run -n 1 --timeout 1.5 sh -c 'seq 30000; echo written >&2'; " +
+                     "echo status $? >&2; } | { sleep 1.7; cat >/dev/null; }"});
+  ASSERT_TRUE(early.complains("written"));
+  usleep(100'000);
+  stop_and_continue(early.descendant("tutti"));
+  Running late(tutti_run({"-n", "1", "--timeout", "0.2"},
+                         {"sh", "-c", "trap 'sleep 0.3; exit 0' TERM; while :; do sleep 0.02; done"}));
+  const std::string once = "the time is over";
+  ASSERT_TRUE(late.complains(once));
+  stop_and_continue(late.pid());
+  EXPECT_EQ(late.wait(), 124);
+  EXPECT_EQ(late.errors().find(once), late.errors().rfind(once)) << late.errors();
+  EXPECT_EQ(early.wait(), 0);
+  expect_text(early, "status 0");
+}
+
 TEST_F(EndTest, ControlZStopsNobodyWhomNoShellCanContinue) {
   Running job(tutti_run({"-n", "1"}, {"sh", "-c", "echo in; read line; echo got $line"}), {}, true);
   ASSERT_TRUE(job.prints("in\r\n"));
@@ -310,12 +344,6 @@ TEST_F(EndTest, NothingIsLeftWhenKilledWhileItStarts) {
   }
 }
 
-bool is_dumping(pid_t pid) {
-  std::ifstream status("/proc/" + std::to_string(pid) + "/status");
-  const std::string text{std::istreambuf_iterator<char>(status), {}};
-  return text.find("CoreDumping:\t1") != text.npos;
-}
-
 TEST_F(EndTest, ACoreDumpIsWrittenToItsEnd) {
   char folder[] = "/tmp/tutti-core-XXXXXX";
   ASSERT_NE(mkdtemp(folder), nullptr);
@@ -331,7 +359,7 @@ TEST_F(EndTest, ACoreDumpIsWrittenToItsEnd) {
   const pid_t pid = job.descendant("perl");
   ASSERT_GT(pid, 0);
   std::ofstream(std::string(folder) + "/go").flush();
-  while (!is_dumping(pid) && kill(pid, 0) == 0) usleep(100);
+  while (!has_status(pid, "CoreDumping:\t1") && kill(pid, 0) == 0) usleep(100);
   job.signal(SIGINT);
   ASSERT_TRUE(job.complains("Ctrl-C again kills"));
   job.signal(SIGINT);
