@@ -136,9 +136,9 @@ void Job::on_signal(int number, bool typed) {
     case SIGQUIT:
       // The first asks, as batch systems do that then let programs save what they have; after a second one ranks have
       // as long as at any other end.
+      hurried_ = true;
       if (asked_ == number) return terminate();
       asked_ = number;
-      hurried_ = true;
       return ask_groups(number);
     default:
       return signal_groups(number);

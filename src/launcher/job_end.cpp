@@ -93,7 +93,9 @@ void Job::finish_output() {
       output->end();
     }
   }
-  while (!hurried_ && (!output_.empty() || !error_.empty())) loop_.turn();
+  const auto left = [this] { return !output_.empty() || !error_.empty(); };
+  while (!hurried_ && left()) loop_.turn();
+  if (left() && code_ == 0) code_ = 128 + asked_;
 }
 
 }  // namespace tutti::launcher

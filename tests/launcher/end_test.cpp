@@ -221,6 +221,24 @@ TEST_F(EndTest, TheSecondRequestEndsThoseThatDoNotListen) {
   EXPECT_TRUE(job.has_descendants(0));
 }
 
+TEST_F(EndTest, OutputThatARequestDropsShowsInTheStatus) {
+  const std::string write = "seq 30000; echo written >&2";  // more than a pipe holds
+  for (const std::string& asked :
+       {std::string(), "trap \"" + write + "; exit 0\" TERM; echo in >&2; sleep 1000 & wait"}) {
+    Running job({"sh", "-c",
+                 "{ " + tutti_command() + " run -n 1 sh -c '" + (asked.empty() ? write : asked) +
+                     "'; echo status $? >&2; } | sleep 1000"});
+    ASSERT_TRUE(job.complains(asked.empty() ? "written" : "in"));
+    const pid_t launcher = job.descendant("tutti");
+    ASSERT_GT(launcher, 0);
+    if (!asked.empty()) kill(launcher, SIGTERM);
+    ASSERT_TRUE(job.complains("written"));
+    usleep(100'000);  // Nobody reads, and the ranks have ended.
+    kill(launcher, SIGTERM);
+    EXPECT_TRUE(job.complains("status " + std::to_string(128 + SIGTERM)));
+  }
+}
+
 TEST_F(EndTest, ARequestReachesStoppedRanks) {
   for (const int number : {SIGTERM, SIGINT}) {
     Running job(tutti_run({"-n", "2"}, {"sh", "-c", "echo in; kill -STOP $$; sleep 1000"}));
