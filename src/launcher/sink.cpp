@@ -3,11 +3,13 @@
 
 #include <fcntl.h>
 #include <limits.h>
+#include <poll.h>
 #include <sys/epoll.h>
 #include <sys/socket.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 
 namespace tutti::launcher {
@@ -35,10 +37,15 @@ Sink::~Sink() {
 
 long Sink::write_piece(std::string_view piece) const {
   if (socket_) return send(descriptor_, piece.data(), piece.size(), MSG_DONTWAIT | MSG_NOSIGNAL);
-  // A pipe or terminal that could not be opened anew (it belongs to another user): once it shows room, a piece of this
+  if (never_blocks_) return ::write(descriptor_, piece.data(), piece.size());
+  // A pipe or terminal that could not be opened anew (it belongs to another user): while it shows room, a piece of this
   // size does not wait.
-  return ::write(descriptor_, piece.data(),
-                 never_blocks_ ? piece.size() : std::min<std::size_t>(piece.size(), PIPE_BUF));
+  pollfd room{descriptor_, POLLOUT, 0};
+  if (poll(&room, 1, 0) == 0) {
+    errno = EAGAIN;
+    return -1;
+  }
+  return ::write(descriptor_, piece.data(), std::min<std::size_t>(piece.size(), PIPE_BUF));
 }
 
 void Sink::write(std::string_view bytes) {
@@ -54,7 +61,6 @@ void Sink::flush() {
     const long step = write_piece(std::string_view(queue_).substr(written_));
     if (step >= 0) {
       written_ += static_cast<std::size_t>(step);
-      wait = !never_blocks_;
     } else if (errno == EAGAIN) {
       wait = true;
     } else if (errno != EINTR) {
@@ -66,7 +72,6 @@ void Sink::flush() {
   if (written_ == queue_.size()) {
     queue_.clear();
     written_ = 0;
-    wait = false;
   } else if (written_ >= full) {
     queue_.erase(0, written_);
     written_ = 0;
