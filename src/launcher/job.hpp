@@ -10,6 +10,7 @@
 #include <cstdint>
 #include <memory>
 #include <optional>
+#include <set>
 #include <span>
 #include <string>
 #include <utility>
@@ -82,6 +83,7 @@ class Job {
   void signal_groups(int number);
   void ask_groups(int number);
   std::vector<pid_t> groups() const;
+  std::vector<Survivor> find_ours();
   void end_survivors();
   void finish_output();
   void summarise();
@@ -118,6 +120,7 @@ class Job {
   bool well_ = false;               // one has ended with 0
   Rank first_failed_ = -1;
   std::vector<Rank> followers_, ended_by_us_;
+  std::set<pid_t> foreign_;  // processes of other users that have been named
 };
 
 }  // namespace tutti::launcher

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The end of a job: grace, SIGTERM, SIGKILL, and nothing left behind.
 #include <algorithm>
+#include <cerrno>
 #include <string>
 
 #include "base/names.hpp"
@@ -33,7 +34,7 @@ void Job::terminate() {
 void Job::kill_all(bool dumping_too) {
   loop_.cancel(next_phase_);
   phase_ = Phase::killed;
-  const std::vector<Survivor> survivors = find_survivors(secret_text_, groups());
+  const std::vector<Survivor> survivors = find_ours();
   for (const Survivor& survivor : survivors)
     if (dumping_too || !survivor.dumping) kill(survivor.pid, SIGKILL);
   if (!said_dumping_ && std::ranges::any_of(survivors, &Survivor::dumping)) {
@@ -51,6 +52,19 @@ std::vector<pid_t> Job::groups() const {
   return groups;
 }
 
+/// The job's processes, but for those that the kernel does not let us signal: these are named once.
+std::vector<Survivor> Job::find_ours() {
+  std::vector<Survivor> found = find_survivors(secret_text_, groups());
+  std::erase_if(found, [this](const Survivor& survivor) {
+    if (kill(survivor.pid, 0) == 0 || errno != EPERM) return false;
+    if (foreign_.insert(survivor.pid).second)
+      say("process " + std::to_string(survivor.pid) +
+          ", which a rank has started, belongs to another user and cannot be ended");
+    return true;
+  });
+  return found;
+}
+
 void Job::signal_groups(int number) {
   for (const pid_t group : groups()) kill(-group, number);
 }
@@ -62,11 +76,11 @@ void Job::ask_groups(int number) {
 
 /// All ranks have ended; what they have started, and left running, ends too.
 void Job::end_survivors() {
-  if (find_survivors(secret_text_, groups()).empty()) return;
+  if (find_ours().empty()) return;
   if (phase_ < Phase::asked) terminate();
   bool expired = false;
   const launch::Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
-  while (!find_survivors(secret_text_, groups()).empty()) {
+  while (!find_ours().empty()) {
     if (expired && phase_ != Phase::killed) kill_all(false);
     bool due = false;
     loop_.after(survivor_interval, [&] { due = true; });

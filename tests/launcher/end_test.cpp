@@ -340,6 +340,20 @@ TEST_F(EndTest, WhatRanksLeaveBehindIsEnded) {
   EXPECT_TRUE(job.has_descendants(0));
 }
 
+TEST_F(EndTest, WhomItMayNotEndItNames) {
+  if (geteuid() != 0) return;  // Only root can become somebody else.
+  // The launcher has not got root's right to signal everybody.
+  std::vector<std::string> command{"setpriv", "--bounding-set=-kill"};
+  const std::string rank =
+      "setpriv --reuid=65534 --clear-groups sleep 1000 & until test $(stat -c %u /proc/$!) = 65534; do sleep 0.01; "
+      "done";
+  std::ranges::copy(tutti_run({"-n", "1"}, {"sh", "-c", rank}), std::back_inserter(command));
+  Running job(command);
+  EXPECT_EQ(job.wait(20), 0);
+  expect_text(job, "tutti: process ");
+  expect_text(job, ", which a rank has started, belongs to another user and cannot be ended\n");
+}
+
 TEST_F(EndTest, ALaunchInsideALaunchEndsWithIt) {
   std::vector<std::string> inner = tutti_run({"-n", "2"}, {"sh", "-c", "echo in; sleep 1000; true"});
   Running job(tutti_run({"-n", "1"}, inner));
