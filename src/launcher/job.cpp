@@ -52,12 +52,16 @@ void stop_launcher(bool typed) {
 
 int run(const Options& options) { return Job(options).run(); }
 
-/// Only after an error: `run` leaves nothing.
+/// Only after an error: `run` leaves nothing. What ranks have started is the guard's then.
 Job::~Job() {
-  if (running_ == 0) return;
-  signal_groups(SIGKILL);
-  for (const Child& child : children_)
-    if (child.pid > 0) waitpid(child.pid, nullptr, 0);
+  if (!guard_) return;
+  guard_->abandon();
+  // Memory may be what is lacking: nothing here takes any.
+  for (const Child& child : children_) {
+    if (child.pid <= 0) continue;
+    kill(-child.pid, SIGKILL);
+    if (kill(child.pid, SIGKILL) == 0) waitpid(child.pid, nullptr, 0);  // it may have gone to another group
+  }
 }
 
 int Job::run() {
@@ -70,6 +74,7 @@ int Job::run() {
   summarise();
   finish_output();
   for (const Child& child : children_) waitpid(child.pid, nullptr, 0);
+  guard_.reset();
   if (timed_out_) return exit_timeout;
   return code_;
 }

@@ -101,7 +101,7 @@ class Job {
   std::vector<int> processors_;  // with --bind: in the order in which ranks take them
   launch::Secret secret_;
   std::string secret_text_;
-  std::optional<Guard> guard_;
+  std::optional<Guard> guard_;  // until all has ended in order
   launch::Loop loop_;
   std::shared_ptr<host::Segment> segment_;
   std::optional<Server> server_;

@@ -132,19 +132,17 @@ Guard::Guard(const std::string& secret) {
   }
   sigprocmask(SIG_SETMASK, &before, nullptr);
   close(ends[0]);
-  alive_ = ends[1];
-  if (pid_ < 0) {
-    close(alive_);
-    throw launch::system_error("cannot start the job's guard");
-  }
+  alive_ = base::Descriptor(ends[1]);
+  if (pid_ < 0) throw launch::system_error("cannot start the job's guard");
 }
 
 Guard::~Guard() {
+  if (!alive_) return;
   const char word = 'e';
-  if (write(alive_, &word, 1) < 0) {
+  if (write(alive_.get(), &word, 1) < 0) {
     // It is gone already; there is nothing to end.
   }
-  close(alive_);
+  alive_.reset();
   while (waitpid(pid_, nullptr, 0) < 0 && errno == EINTR) {
   }
 }

@@ -9,6 +9,8 @@
 #include <string>
 #include <vector>
 
+#include "base/descriptor.hpp"
+
 namespace tutti::launcher {
 
 struct Survivor {
@@ -32,9 +34,12 @@ class Guard {
   Guard(const Guard&) = delete;
   Guard& operator=(const Guard&) = delete;
 
+  /// The launcher ends, but not in order: the guard does its work, and is not waited for.
+  void abandon() { alive_.reset(); }
+
  private:
   pid_t pid_;
-  int alive_;  // the guard reads the other end
+  base::Descriptor alive_;  // the guard reads the other end
 };
 
 }  // namespace tutti::launcher

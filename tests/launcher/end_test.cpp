@@ -3,6 +3,7 @@
 #include <dirent.h>
 #include <gtest/gtest.h>
 #include <signal.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 #include <algorithm>
@@ -322,6 +323,22 @@ TEST_F(EndTest, ALauncherThatIsKilledTakesGrandchildrenWithIt) {
   kill(job.descendant("tutti-guard"), SIGKILL);  // The lifeline must do alone.
   job.signal(SIGKILL);
   EXPECT_EQ(job.wait(), 128 + SIGKILL);
+  EXPECT_TRUE(job.has_descendants(0));
+}
+
+TEST_F(EndTest, ALauncherThatFailsTakesAllWithIt) {
+  // Rank 0 has left its process group, and what rank 1 has started has left that of its parent.
+  const std::string away = "exec perl -e '$| = 1; setpgrp(0, getpgrp(getppid())); print \"in\\n\"; sleep 1000'";
+  const std::string write =
+      "trap 'head -c 3000000 /dev/zero' USR1; setsid sleep 1000 & echo in; while :; do sleep 0.02; done";
+  Running job(
+      tutti_run({"-n", "2"}, {"sh", "-c", "if test $TUTTI_RANK = 0; then " + away + "; else " + write + "; fi"}));
+  expect_in(job, 2);
+  // No memory for what a rank writes.
+  const rlimit none{1, 1};
+  ASSERT_EQ(prlimit(job.pid(), RLIMIT_AS, &none, nullptr), 0);
+  job.signal(SIGUSR1);
+  EXPECT_NE(job.wait(20), -1);
   EXPECT_TRUE(job.has_descendants(0));
 }
 
