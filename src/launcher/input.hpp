@@ -24,6 +24,7 @@ class Input {
   void adjust();
 
  private:
+  bool in_foreground() const;
   void read_terminal();
   void write_pipe();
   void end();
@@ -32,6 +33,7 @@ class Input {
   int terminal_;
   base::Descriptor pipe_;
   bool reading_ = false, writing_ = false;
+  launch::Loop::Timer next_look_{};
   std::string waiting_;
 };
 

@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <csignal>
+#include <iterator>
 #include <map>
 #include <sstream>
 #include <string>
@@ -89,6 +90,25 @@ TEST(Run, ReadsATerminalForRankZero) {
   job.type("Ada\n");
   EXPECT_TRUE(job.prints("hello Ada"));
   EXPECT_EQ(job.wait(), 1) << "rank 1 has no input, and its read failed";
+}
+
+TEST(Run, ReadsATerminalThatIsNotTheControllingOne) {
+  std::vector<std::string> words{"setsid", "--wait"};
+  std::ranges::copy(tutti_run({"-n", "1"}, {"sh", "-c", "echo in; read name && echo hello $name"}),
+                    std::back_inserter(words));
+  Running job(words, {}, true);
+  ASSERT_TRUE(job.prints("in"));
+  job.type("Ada\n");
+  EXPECT_TRUE(job.prints("hello Ada"));
+}
+
+TEST(Run, ReadsATerminalOnceItIsInTheForeground) {
+  const std::string run = tutti_command() + " run -n 1 sh -c 'echo in; read name && echo hello $name'";
+  Running shell({"bash", "-m", "-c", run + " & read go; fg"}, {}, true);
+  ASSERT_TRUE(shell.prints("in"));
+  shell.type("go\n");
+  shell.type("Ada\n");
+  EXPECT_TRUE(shell.prints("hello Ada"));
 }
 
 TEST(Run, EndsTheInputOfRankZeroWithControlD) {
