@@ -9,6 +9,8 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/log.hpp"
+#include "launch/system.hpp"
 #include "transport/tcp/socket.hpp"
 
 namespace tutti::launch {
@@ -52,7 +54,9 @@ void Rendezvous::accept_some(int listener) {
     if (socket) {
       accepted(std::move(socket));
     } else if (transport::tcp::is_want(errno)) {
+      const int want = errno;
       if (make_room()) continue;
+      if (!std::exchange(told_want_, true)) base::log(system_text("no further rank can join at present", want));
       loop_.unwatch(listener);
       loop_.after(pause_without_descriptors, [this, listener] {
         if (std::ranges::find(listeners_, listener, &base::Descriptor::get) == listeners_.end()) return;

@@ -138,6 +138,7 @@ class Rendezvous {
   std::string loss_;      // which member was lost first; empty = none
   std::string hopeless_;  // why this job can never be complete; empty = it can
   bool complete_ = false;
+  bool told_want_ = false;  // that ranks are kept waiting for want of descriptors
 };
 
 }  // namespace tutti::launch

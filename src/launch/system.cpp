@@ -6,6 +6,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <csignal>
 #include <cstddef>
@@ -60,6 +61,15 @@ Peer peer_of(int socket) {
 base::Descriptor watch_process(pid_t pid) {
   if (pid <= 0) return {};
   return base::Descriptor(static_cast<int>(syscall(SYS_pidfd_open, pid, 0)));
+}
+
+rlimit allow_open_files(rlim_t wanted) {
+  rlimit found{};
+  getrlimit(RLIMIT_NOFILE, &found);
+  rlimit more = found;
+  more.rlim_cur = std::min(std::max(found.rlim_cur, wanted), found.rlim_max);
+  setrlimit(RLIMIT_NOFILE, &more);
+  return found;
 }
 
 std::string signal_name(int number) {

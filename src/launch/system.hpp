@@ -2,6 +2,7 @@
 // What the launcher and the rendezvous ask of Linux, in one place.
 #pragma once
 
+#include <sys/resource.h>
 #include <sys/types.h>
 
 #include <cstdint>
@@ -29,6 +30,9 @@ Peer peer_of(int socket);
 
 /// A descriptor that becomes readable when the process ends; empty where the kernel has none.
 base::Descriptor watch_process(pid_t pid);
+
+/// Lets this process open that many files, if its hard limit allows: else as many as that does. The limits before.
+rlimit allow_open_files(rlim_t wanted);
 
 /// "SIGKILL (Killed)".
 std::string signal_name(int number);

@@ -16,7 +16,8 @@ namespace tutti::launch {
 
 class TcpStore {
  public:
-  /// Serves at these sockets, which listen and do not block, until it is destroyed.
+  /// Serves at these sockets, which listen and do not block, until it is destroyed. Lets the process open as many files
+  /// as that may take.
   TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret, int size);
   ~TcpStore();
   TcpStore(const TcpStore&) = delete;

@@ -47,16 +47,11 @@ bool ignored(int number) {
 /// Two pipes, two connections and a process descriptor a rank, and some of our own. With fewer, ranks that join would
 /// be turned away one by one, and none could say why. Throws Error (system).
 rlimit raise_descriptor_limit(int ranks) {
-  rlimit found{};
-  getrlimit(RLIMIT_NOFILE, &found);
-  rlimit wanted = found;
-  wanted.rlim_cur =
-      std::min<rlim_t>(std::max<rlim_t>(found.rlim_cur, static_cast<rlim_t>(ranks) * 6 + 512), found.rlim_max);
-  setrlimit(RLIMIT_NOFILE, &wanted);
+  const rlimit found = launch::allow_open_files(static_cast<rlim_t>(ranks) * 6 + 512);
   const rlim_t needed = static_cast<rlim_t>(ranks) * 5 + 16;
-  if (wanted.rlim_cur < needed)
+  if (found.rlim_max < needed)
     throw Error(Cause::system, "a job of " + std::to_string(ranks) + " ranks needs " + std::to_string(needed) +
-                                   " open files here, and no more than " + std::to_string(wanted.rlim_cur) +
+                                   " open files here, and no more than " + std::to_string(found.rlim_max) +
                                    " are allowed; raise the limit of open files (ulimit -n), or start fewer ranks");
   return found;
 }

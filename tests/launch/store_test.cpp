@@ -3,7 +3,10 @@
 #include <gtest/gtest.h>
 #include <poll.h>
 #include <sys/socket.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
+#include <algorithm>
 #include <cerrno>
 #include <chrono>
 #include <cstring>
@@ -12,6 +15,7 @@
 #include <thread>
 #include <vector>
 
+#include "../limits.hpp"
 #include "base/clock.hpp"
 #include "base/random.hpp"
 #include "launch/caller.hpp"
@@ -248,6 +252,47 @@ TEST_F(StoreTest, GarbageDisturbsNobody) {
     if (held.size() < 100 && random.once_in(4)) held.push_back(std::move(socket));  // half-open
   }
   EXPECT_EQ(all().size(), size) << "seed " << seed;
+}
+
+TEST_F(StoreTest, SaysWhyNobodyElseCanCome) {
+  Conversation first = own(), second = connect();
+  first.send(join_of(0), deadline_);
+  second.send(join_of(0), deadline_);
+  expect_text(refusal(second), "taken");  // the first is in
+  EXPECT_THROW(second.receive(deadline_), Error) << "its descriptor is free again";
+  const base::Descriptor next(::socket(address_.system()->sa_family, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  testing::internal::CaptureStderr();
+  {
+    const NoDescriptors standing;
+    ASSERT_EQ(::connect(next.get(), address_.system(), address_.length()), 0);
+    struct stat told {};
+    for (int i = 0; i < 30'000 && told.st_size == 0; ++i) {
+      std::this_thread::sleep_for(1ms);
+      fstat(STDERR_FILENO, &told);
+    }
+    std::this_thread::sleep_for(250ms);  // it tries again meanwhile, without a word
+  }
+  const std::string said = testing::internal::GetCapturedStderr();
+  expect_text(said, "tutti: no further rank can join at present: Too many open files; raise the limit of open files");
+  EXPECT_EQ(said.find("tutti:"), said.rfind("tutti:")) << said;
+  expect_text(refusal_of(join_of(0)), "taken");  // others come in again
+}
+
+TEST(Store, MayOpenAsManyFilesAsItHasRanks) {
+  rlimit before{};
+  getrlimit(RLIMIT_NOFILE, &before);
+  const rlimit few{64, before.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &few);
+  rlimit now{};
+  {
+    std::vector<base::Descriptor> listeners;
+    listeners.push_back(tcp::listen_at(*tcp::Address::parse("tcp:127.0.0.1:0")));
+    const TcpStore store(std::move(listeners), random_secret(), 100);
+    getrlimit(RLIMIT_NOFILE, &now);
+  }
+  setrlimit(RLIMIT_NOFILE, &before);
+  EXPECT_GE(now.rlim_cur, std::min<rlim_t>(100, before.rlim_max));
+  EXPECT_EQ(now.rlim_max, before.rlim_max);
 }
 
 TEST_F(StoreTest, StrangersAreDroppedInTheEnd) {
