@@ -3,7 +3,7 @@
 program legacy
   implicit none
   include 'mpif.h'
-  integer :: ierr, rank, ranks, op, type, request, i, status(MPI_STATUS_SIZE)
+  integer :: ierr, rank, ranks, op, type, request, provided, i, status(MPI_STATUS_SIZE)
   integer :: numbers(10), all(100), lengths(1)
   integer(kind=MPI_ADDRESS_KIND) :: places(1)
   logical :: flags(3), any(3)
@@ -14,7 +14,8 @@ program legacy
   character(len=16) :: name
   external :: compose
 
-  call MPI_Init(ierr)
+  ! With threads, so that a request with a function of the program's may be Tutti's.
+  call MPI_Init_thread(MPI_THREAD_MULTIPLE, provided, ierr)
   call MPI_Comm_rank(MPI_COMM_WORLD, rank, ierr)
   call MPI_Comm_size(MPI_COMM_WORLD, ranks, ierr)
   write(name, '(a,i0)') 'legacy.', rank
