@@ -174,8 +174,11 @@ def rings():
     yield "wrong_size", one(receives, record(1, bytes(99)))
     yield "wrong_signature", one(receives, record(1, bytes(100), signature=8))
     announced = record(2, size=6000, handle=name, slot=0, number=1)
+    unoffered = record(2, size=6000, handle=name, slot=256, number=1)
     fragments = [record(4, bytes(3000), handle=name, address=at) for at in (0, 3000)]
     yield "fragments", one(receives, announced, *fragments)
+    yield "fragments_without_an_offer", one(receives, unoffered, *fragments)
+    yield "withdrawn_without_an_offer", one(receives, unoffered, record(6, handle=name, number=1))
     yield "withdrawn", one(receives, announced, record(6, handle=name, number=1))
     yield "aborted", one(receives, announced, record(7, handle=name))
     yield "go_and_finish", one(sends, record(3, handle=name, address=name), record(5, handle=name))

@@ -36,6 +36,21 @@ TEST_P(Conformance, many_tags_in_any_order) {
   });
 }
 
+// None waits for another to be received.
+TEST_P(Conformance, many_large_messages_from_the_last_to_the_first) {
+  run(2, [](Endpoint& self) {
+    const std::vector<std::size_t> sizes(300, self.transport().capabilities().eager + 1);
+    if (self.rank() == 0) return send_all(self, 1, sizes, false);
+    for (std::size_t i = sizes.size(); i-- > 0;) {
+      Guarded buffer(sizes[i]);
+      Transfer receive = transfer(0, tag(static_cast<std::uint32_t>(i)), buffer);
+      self.recv(receive);
+      self.wait(receive);
+      buffer.expect(pattern(0, 1, i));
+    }
+  });
+}
+
 TEST_P(Conformance, zero_bytes) {
   run(2, [](Endpoint& self) {
     Guarded nothing(0);
@@ -248,32 +263,37 @@ void random_traffic(Endpoint& self, int messages) {
 }
 
 // However much is on its way that nobody receives: who is told may be waiting for something else, and who tells may go.
+void notice_behind(Endpoint& self, std::size_t size, std::uint32_t count) {
+  const Tag about{0xc0ffee, Tag::first_notice, Tag::mail, Lane::mailbox};
+  Guarded letter(300);
+  if (self.rank() == 0) {
+    Guarded bytes(size);
+    std::vector<Transfer> ahead;
+    for (std::uint32_t i = 0; i < count; ++i) ahead.push_back(transfer(1, tag(i), bytes));
+    for (Transfer& one : ahead) self.send(one);
+    letter.fill(pattern(0, 1, 1));
+    Transfer notice = transfer(1, about, letter);
+    self.send(notice);
+    while (!self.transport().has_left()) self.step();
+    self.meet();
+    check(notice.state == State::done);
+    for (Transfer& one : ahead) self.transport().cancel(one);
+  } else {
+    std::optional<Arrival> arrival;
+    while (!(arrival = self.transport().look(about))) self.step();
+    check(arrival->peer == 0 && arrival->size == letter.size());
+    Transfer notice = transfer(0, about, letter);
+    self.recv(notice);
+    check(notice.state == State::done, "it is not all there");
+    letter.expect(pattern(0, 1, 1));
+    self.meet();
+  }
+}
+
 TEST_P(Conformance, a_notice_comes_before_its_receiver_is_ready) {
   run(2, [](Endpoint& self) {
-    const Tag about{0xc0ffee, Tag::first_notice, Tag::mail, Lane::mailbox};
-    Guarded letter(300);
-    if (self.rank() == 0) {
-      Guarded bytes(1000);
-      std::vector<Transfer> ahead;
-      for (std::uint32_t i = 0; i < 2000; ++i) ahead.push_back(transfer(1, tag(i), bytes));
-      for (Transfer& one : ahead) self.send(one);
-      letter.fill(pattern(0, 1, 1));
-      Transfer notice = transfer(1, about, letter);
-      self.send(notice);
-      while (!self.transport().has_left()) self.step();
-      self.meet();
-      check(notice.state == State::done);
-      for (Transfer& one : ahead) self.transport().cancel(one);
-    } else {
-      std::optional<Arrival> arrival;
-      while (!(arrival = self.transport().look(about))) self.step();
-      check(arrival->peer == 0 && arrival->size == letter.size());
-      Transfer notice = transfer(0, about, letter);
-      self.recv(notice);
-      check(notice.state == State::done, "it is not all there");
-      letter.expect(pattern(0, 1, 1));
-      self.meet();
-    }
+    notice_behind(self, 1000, 2000);
+    notice_behind(self, self.transport().capabilities().eager + 1, 300);
   });
 }
 

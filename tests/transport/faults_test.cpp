@@ -147,37 +147,52 @@ TEST_P(Faults, queued_small_sends_can_be_cancelled) {
   });
 }
 
-// Both sides agree on whether the message was received, whenever the sender cancels.
-TEST_P(Faults, a_sender_cancels_in_the_middle) {
-  run(2, [](Endpoint& self) {
-    for (int times = 0; times < 25; ++times) {
-      Guarded buffer(self.large());
-      Transfer transfer = conformance::transfer(1 - self.rank(), tag(3), buffer);
-      if (times % 3 == 0) make_only(transfer, static_cast<std::uint64_t>(times));
-      if (self.rank() == 0) {
-        buffer.fill(pattern(0, 1, 7));
-        if (times % 2 == 0) self.meet();
-        self.send(transfer);
-        self.glance(times / 2);
-        self.transport().cancel(transfer);
-        buffer.fill(scribble);
-        tell(self, 1, static_cast<int>(transfer.state));
-        send_all(self, 1, {self.large(), 10}, true);
+/// Both sides agree on whether the message was received, whenever the sender cancels.
+void cancel_in_the_middle(Endpoint& self, int most) {
+  for (int times = 0; times < most; ++times) {
+    Guarded buffer(self.large());
+    Transfer transfer = conformance::transfer(1 - self.rank(), tag(3), buffer);
+    if (times % 3 == 0) make_only(transfer, static_cast<std::uint64_t>(times));
+    if (self.rank() == 0) {
+      buffer.fill(pattern(0, 1, 7));
+      if (times % 2 == 0) self.meet();
+      self.send(transfer);
+      self.glance(times / 2);
+      self.transport().cancel(transfer);
+      buffer.fill(scribble);
+      tell(self, 1, static_cast<int>(transfer.state));
+      send_all(self, 1, {self.large(), 10}, true);
+    } else {
+      self.recv(transfer);
+      if (times % 2 == 0) self.meet();
+      const auto theirs = static_cast<State>(hear(self, 0));
+      if (theirs == State::done) {
+        self.wait(transfer);
+        check(transfer.state == State::done);
+        buffer.expect(pattern(0, 1, 7));
       } else {
-        self.recv(transfer);
-        if (times % 2 == 0) self.meet();
-        const auto theirs = static_cast<State>(hear(self, 0));
-        if (theirs == State::done) {
-          self.wait(transfer);
-          check(transfer.state == State::done);
-          buffer.expect(pattern(0, 1, 7));
-        } else {
-          check(theirs == State::cancelled && transfer.state != State::done, "a cancelled message arrived");
-          self.transport().cancel(transfer);
-        }
-        receive_all(self, 0, {self.large(), 10}, true, {0, 1});
+        check(theirs == State::cancelled && transfer.state != State::done, "a cancelled message arrived");
+        self.transport().cancel(transfer);
       }
+      receive_all(self, 0, {self.large(), 10}, true, {0, 1});
     }
+  }
+}
+
+TEST_P(Faults, a_sender_cancels_in_the_middle) {
+  run(2, [](Endpoint& self) { cancel_in_the_middle(self, 25); });
+}
+
+// More are announced than a pair has places for; those behind them go another way.
+TEST_P(Faults, a_sender_cancels_behind_many_large_ones_that_nobody_awaits) {
+  run(2, [](Endpoint& self) {
+    Guarded bytes(self.transport().capabilities().eager + 1);
+    std::vector<Transfer> ahead;
+    for (std::uint32_t i = 0; i < 300 && self.rank() == 0; ++i) ahead.push_back(transfer(1, tag(1000 + i), bytes));
+    for (Transfer& one : ahead) self.send(one);
+    cancel_in_the_middle(self, 8);
+    for (Transfer& one : ahead) self.transport().cancel(one);
+    self.meet();
   });
 }
 
@@ -189,6 +204,9 @@ TEST_P(Faults, who_sends_what_nobody_awaits_is_held_up_in_the_end) {
     constexpr std::uint64_t long_enough = 300'000'000;  // for a message that may go, also where others compute
     for (int times = 0; times < 2; ++times) {           // what was received gives the room back
       if (self.rank() == 0) {
+        Guarded large(self.transport().capabilities().eager + 1);
+        std::vector<Transfer> ahead(times == 0 ? 0 : 200, transfer(1, tag(1), large));  // they change nothing
+        for (Transfer& one : ahead) self.send(one);
         std::uint32_t count = 0;
         int refused = 0;
         for (;; ++count) {
@@ -213,6 +231,7 @@ TEST_P(Faults, who_sends_what_nobody_awaits_is_held_up_in_the_end) {
         check(count * size > 100'000, "only " + std::to_string(count) + " in round " + std::to_string(times));
         tell(self, 1, static_cast<int>(count));
         self.meet();
+        for (Transfer& one : ahead) self.transport().cancel(one);
       } else {
         const auto count = static_cast<std::uint32_t>(hear(self, 0));
         for (std::uint32_t i = count; i-- > 0;) {

@@ -43,9 +43,11 @@ Record record(Kind kind, std::uint32_t length = 0) {
 TEST(Wire, takes_sound_records) {
   const auto bytes = std::make_unique<Bytes>();
   EXPECT_EQ(bytes->parse(64, 64), Parsed::nothing);
+  Record unoffered = record(Kind::announce);
+  unoffered.slot = no_offer;
   for (const Record& one :
        {record(Kind::eager), record(Kind::eager, 100), record(Kind::announce), record(Kind::go),
-        record(Kind::fragment, 1), record(Kind::finish), record(Kind::withdraw), record(Kind::abort)}) {
+        record(Kind::fragment, 1), record(Kind::finish), record(Kind::withdraw), record(Kind::abort), unoffered}) {
     bytes->put(128, one);
     EXPECT_EQ(bytes->parse(128, 128 + extent(one.length)), Parsed::record);
     bytes->put(ring_bytes - 64, one);
@@ -84,7 +86,7 @@ TEST(Wire, refuses_impossible_records) {
   wrong.lane = lanes;
   EXPECT_TRUE(refused(wrong));
   wrong = record(Kind::announce);
-  wrong.slot = offers;
+  wrong.slot = no_offer + 1;
   EXPECT_TRUE(refused(wrong));
   wrong = record(Kind::announce);
   wrong.size = 0;

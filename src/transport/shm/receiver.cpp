@@ -206,7 +206,7 @@ void Receiver::start(Transfer& receive, const Message& message) {
   const std::uint64_t name =
       fetches_.add({&receive, message.peer, message.slot, false, message.handle, message.address, 0});
   receive.link = as_link(name);
-  if (!single_copy_) {
+  if (!single_copy_ || message.slot == no_offer) {
     ask_for_fragments(name);
   } else {
     reading_.push_back(name);
@@ -275,14 +275,17 @@ void Receiver::ask_for_fragments(std::uint64_t name) {
 }
 
 /// False when the sender was first: the message is withdrawn (or the slot holds what cannot be, which is no better).
+/// Without an offer the sender decides, when `go` or `finish` comes.
 bool Receiver::change_offer(Peer peer, std::uint32_t slot, std::uint64_t handle, Offer offer) {
+  if (slot == no_offer) return true;
   std::uint64_t expected = offer_word(handle, Offer::open);
   return line(peer).ring->offer(slot).compare_exchange_strong(expected, offer_word(handle, offer),
                                                               std::memory_order_acq_rel);
 }
 
 bool Receiver::is_withdrawn(Peer peer, std::uint32_t slot, std::uint64_t handle) {
-  return line(peer).ring->offer(slot).load(std::memory_order_acquire) != offer_word(handle, Offer::open);
+  return slot != no_offer &&
+         line(peer).ring->offer(slot).load(std::memory_order_acquire) != offer_word(handle, Offer::open);
 }
 
 /// The message that this receive had is gone: the receive waits for the next one, ahead of later receives.

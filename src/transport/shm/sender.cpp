@@ -42,7 +42,7 @@ void Sender::send(Transfer& transfer) {
   transfer.link = nullptr;
   transfer.state = line.lost ? State::lost : State::pending;
   if (line.lost) return;
-  if (line.first == nullptr && put(line, transfer) == Put::done) {
+  if (line.first == nullptr && put(line, transfer)) {
     publish(transfer.peer, line);
     return;
   }
@@ -60,41 +60,48 @@ void Sender::control(Peer peer, const Record& record) {
 }
 
 /// Small messages that nobody receives would fill the peer's memory: beyond some of them they are announced, as large
-/// ones are. Where half of the offers are taken they go all the same: the one that the peer waits for may be behind
-/// them, and a large one has no other way.
+/// ones are.
 bool Sender::goes_at_once(Line& line, const Transfer& transfer) const {
   if (transfer.size > eager_) return false;
-  return line.ring->keeps_few(transfer.size) || transfer.size == 0 || transfer.peer == self_ || transfer.is_notice() ||
-         line.slots.size() <= offers / 2;
+  return line.ring->keeps_few(transfer.size) || transfer.size == 0 || transfer.peer == self_ || transfer.is_notice();
 }
 
-/// Puts one message into the ring: all of it, or its announcement.
-Sender::Put Sender::put(Line& line, Transfer& transfer) {
+/// Without a free slot a message is announced all the same: the one that the peer waits for may be behind it.
+std::uint32_t Sender::take_slot(Line& line) {
+  if (line.slots.empty()) return no_offer;
+  const std::uint32_t slot = line.slots.back();
+  line.slots.pop_back();
+  return slot;
+}
+
+/// Puts one message into the ring: all of it, or its announcement. False: there is no room.
+bool Sender::put(Line& line, Transfer& transfer) {
   Record record;
   record.set_tag(transfer.tag);
   record.signature = transfer.signature;
   record.size = transfer.size;
   if (goes_at_once(line, transfer)) {
-    if (!line.ring->fits(transfer.size)) return Put::no_room;
+    if (!line.ring->fits(transfer.size)) return false;
     record.kind = Kind::eager;
     record.length = static_cast<std::uint32_t>(transfer.size);
     line.ring->put(record, {transfer.data, transfer.size});
     line.ring->count(transfer.size);
     transfer.state = State::done;
-    return Put::done;
+    return true;
   }
-  if (line.slots.empty()) return Put::no_slot;
-  if (!line.ring->fits(0)) return Put::no_room;
+  if (!line.ring->fits(0)) return false;
   record.kind = Kind::announce;
-  record.slot = line.slots.back();
-  line.slots.pop_back();
+  record.slot = take_slot(line);
   record.handle = announced_.add({&transfer, transfer.peer, record.slot, false, 0, 0});
   record.address = reinterpret_cast<std::uintptr_t>(transfer.data);
   transfer.link = as_link(record.handle);
-  // Relaxed: the receiver looks only after it has acquired the announcement.
-  line.ring->offer(record.slot).store(offer_word(record.handle, Offer::open), std::memory_order_relaxed);
+  if (record.slot != no_offer) {
+    // Relaxed: the receiver looks only after it has acquired the announcement.
+    line.ring->offer(record.slot).store(offer_word(record.handle, Offer::open), std::memory_order_relaxed);
+    offered_.push_back(record.handle);
+  }
   line.ring->put(record);
-  return Put::done;
+  return true;
 }
 
 bool Sender::flush() {
@@ -110,16 +117,18 @@ bool Sender::flush() {
 }
 
 bool Sender::collect() {
-  if (announced_.empty()) return false;
+  if (offered_.empty()) return false;
   bool moved = false;
-  announced_.for_each([&](std::uint64_t name, Announced& announced) {
-    if (announced.transfer == nullptr || announced.streaming) return;
+  std::erase_if(offered_, [&](std::uint64_t name) {
+    Announced* const announced = announced_.find(name);
+    if (announced == nullptr || announced->transfer == nullptr || announced->streaming) return true;
     // Acquire: pairs with the compare-exchange in Receiver::change_offer; it has read all it wanted.
-    const std::uint64_t word = line(announced.peer).ring->offer(announced.slot).load(std::memory_order_acquire);
-    if (word != offer_word(name, Offer::taken)) return;
-    announced.transfer->state = State::done;
-    announced.transfer = nullptr;  // The name and the slot stay until `finish` comes.
+    const std::uint64_t word = line(announced->peer).ring->offer(announced->slot).load(std::memory_order_acquire);
+    if (word != offer_word(name, Offer::taken)) return false;
+    announced->transfer->state = State::done;
+    announced->transfer = nullptr;  // The name and the slot stay until `finish` comes.
     moved = true;
+    return true;
   });
   return moved;
 }
@@ -148,9 +157,7 @@ std::size_t Sender::put_waiting(Line& line) {
   while (line.first != nullptr) {
     Transfer& transfer = *line.first;
     Transfer* const next = transfer.next;
-    const Put result = put(line, transfer);
-    if (result == Put::no_slot) break;  // a `finish` will free one
-    if (result == Put::no_room) return 1 + (transfer.size <= eager_ ? transfer.size : 0);
+    if (!put(line, transfer)) return 1 + (transfer.size <= eager_ ? transfer.size : 0);
     line.first = next;
     if (next == nullptr) line.last = nullptr;
   }
@@ -174,10 +181,12 @@ bool Sender::put_fragment(Line& line) {
   record.address = announced.offset;
   line.ring->put(record, {transfer.data + announced.offset, length});
   announced.offset += length;
-  std::rotate(line.streams.begin(), line.streams.begin() + 1, line.streams.end());
+  line.streams.pop_front();
   if (length == rest) {
     transfer.state = State::done;
     end(name, announced);
+  } else {
+    line.streams.push_back(name);
   }
   return true;
 }
@@ -216,7 +225,7 @@ bool Sender::cancel(Transfer& transfer) {
 }
 
 /// Ends an announced message whose transfer is taken back. Whoever changes the offer first decides: once it is
-/// withdrawn, the receiver throws away what it may have read meanwhile.
+/// withdrawn, the receiver throws away what it may have read meanwhile. Without an offer it can read nothing.
 void Sender::stop(std::uint64_t name, Announced& announced) {
   Transfer& transfer = *announced.transfer;
   announced.transfer = nullptr;
@@ -227,11 +236,14 @@ void Sender::stop(std::uint64_t name, Announced& announced) {
     record.handle = announced.their_name;
     transfer.state = State::cancelled;
     control(announced.peer, record);
+    std::erase(line(announced.peer).streams, name);
     end(name, announced);
     return;
   }
   std::uint64_t expected = offer_word(name, Offer::open);
+  // Acquire and release: pairs with the compare-exchange in Receiver::change_offer.
   const bool first =
+      announced.slot == no_offer ||
       line(announced.peer)
           .ring->offer(announced.slot)
           .compare_exchange_strong(expected, offer_word(name, Offer::withdrawn), std::memory_order_acq_rel);
@@ -240,15 +252,14 @@ void Sender::stop(std::uint64_t name, Announced& announced) {
     record.handle = name;
     control(announced.peer, record);
   }
-  // `streaming`: the receiver's `go` is on its way, nothing was sent; on_go answers it.
+  // The receiver's `go` may be on its way, or is where it says `streaming`. Nothing was sent; on_go answers it.
   transfer.state = first || expected == offer_word(name, Offer::streaming) ? State::cancelled : State::done;
 }
 
-/// Forgets an announced message; its slot may be used again.
+/// Forgets an announced message; its slot, if it has one, may be used again.
 void Sender::end(std::uint64_t name, Announced& announced) {
   Line& line = this->line(announced.peer);
-  line.slots.push_back(announced.slot);
-  std::erase(line.streams, name);
+  if (announced.slot != no_offer) line.slots.push_back(announced.slot);
   announced_.remove(name);
 }
 
@@ -288,6 +299,7 @@ void Sender::lose(Peer peer) {
   }
   line.first = line.last = nullptr;
   line.controls.clear();
+  line.streams.clear();
   announced_.for_each([&](std::uint64_t name, Announced& announced) {
     if (announced.peer != peer) return;
     if (announced.transfer != nullptr) announced.transfer->state = State::lost;

@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <cstdint>
+#include <deque>
 #include <functional>
 #include <optional>
 #include <vector>
@@ -43,7 +44,7 @@ class Sender {
   struct Announced {
     Transfer* transfer = nullptr;
     Peer peer = -1;
-    std::uint32_t slot = 0;
+    std::uint32_t slot = no_offer;
     bool streaming = false;
     std::uint64_t their_name = 0;  // streaming: the receiver's name
     std::uint64_t offset = 0;      // streaming: bytes sent
@@ -55,17 +56,17 @@ class Sender {
     Transfer* first = nullptr;                       // messages that did not fit yet, in order
     Transfer* last = nullptr;
     std::vector<Record> controls;
-    std::vector<std::uint64_t> streams;  // names of messages that go in fragments
-    std::vector<std::uint32_t> slots;    // free ones
-    bool waits = false;                  // is in waiting_
+    std::deque<std::uint64_t> streams;  // names of messages that go in fragments
+    std::vector<std::uint32_t> slots;   // free ones
+    bool waits = false;                 // is in waiting_
     bool lost = false;
   };
-  enum class Put : std::uint8_t { done, no_room, no_slot };
 
   Line& line(Peer peer);
   void wait_for_room(Peer peer);
   bool goes_at_once(Line& line, const Transfer& transfer) const;
-  Put put(Line& line, Transfer& transfer);
+  bool put(Line& line, Transfer& transfer);
+  std::uint32_t take_slot(Line& line);
   bool flush(Peer peer);
   std::size_t put_waiting(Line& line);
   bool put_fragment(Line& line);
@@ -81,6 +82,7 @@ class Sender {
   std::vector<Line> lines_;
   std::vector<Peer> waiting_, retry_;  // peers with something queued; retry_ is kept for its memory
   Names<Announced> announced_;
+  std::vector<std::uint64_t> offered_;  // names of those with an offer, until `collect` sees that they need no look
   std::vector<Peer> corrupt_;
 };
 

@@ -15,7 +15,9 @@ namespace tutti::transport::shm {
 inline constexpr std::size_t ring_bytes = 65536;
 inline constexpr std::size_t record_bytes = 64;  ///< Records start at multiples of this, so a header never wraps.
 inline constexpr std::size_t largest_payload = 16384;
-inline constexpr std::uint32_t offers = 256;  ///< Announced messages of a pair that have not ended.
+inline constexpr std::uint32_t offers = 256;  ///< Announced messages of a pair that may be read where they lie.
+/// The slot of those that are announced while all offers are taken: they go in fragments.
+inline constexpr std::uint32_t no_offer = offers;
 
 /// What a record says. A *name* is a number its owner gave to a transfer; `handle` holds it.
 enum class Kind : std::uint32_t {
