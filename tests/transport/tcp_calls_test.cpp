@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // How connections of tcp come about: calls that meet, those that take long, strangers.
 #include <atomic>
+#include <chrono>
 #include <cstring>
 #include <optional>
 #include <thread>
@@ -209,8 +210,9 @@ TEST(Tcp, ManyMayCallAtOnce) {
 /// Rank 0, and what its call to rank 1 meets.
 class CallerAlone : public ::testing::Test {
  protected:
-  CallerAlone() {
+  explicit CallerAlone(std::uint64_t patience_of_hosts = Options{}.patience) {
     Options options;
+    options.patience = patience_of_hosts;
     options.identity = Ranks::identity(0, 2);
     options.listen = {"tcp:127.0.0.1:0"};
     options.find = [this](Peer) { return Address::of(listener_.get()).text(); };
@@ -220,9 +222,19 @@ class CallerAlone : public ::testing::Test {
   base::Descriptor next() {
     base::Descriptor socket;
     for (const std::uint64_t end = base::now() + patience; !socket && base::now() < end; caller_->progress())
-      socket = accept_from(listener_.get());
+      socket = next_unseen();
     EXPECT_TRUE(socket);
     return socket;
+  }
+  /// Without the caller's doing.
+  base::Descriptor next_unseen() { return accept_from(listener_.get()); }
+  void expect_connection_at_the_next_call() {
+    Greeting greeting(Ranks::identity(1, 2), next(), Greeting::Until{base::now() + patience});
+    while (greeting.advance() < Greeting::State::known) caller_->progress();
+    greeting.let_in();
+    const std::uint64_t end = base::now() + patience;
+    while (!caller_->connected(1) && base::now() < end) caller_->progress();
+    EXPECT_TRUE(caller_->connected(1));
   }
   std::unique_ptr<Tcp> caller_;
 
@@ -235,12 +247,29 @@ TEST_F(CallerAlone, CallsAgainWhenItWasTooSlow) {
     // Its caller has computed for so long that it was taken for nobody.
     const base::Descriptor closed = next();
   }
-  Greeting greeting(Ranks::identity(1, 2), next(), Greeting::Until{base::now() + patience});
-  while (greeting.advance() < Greeting::State::known) caller_->progress();
-  greeting.let_in();
-  const std::uint64_t end = base::now() + patience;
-  while (!caller_->connected(1) && base::now() < end) caller_->progress();
-  EXPECT_TRUE(caller_->connected(1));
+  expect_connection_at_the_next_call();
+}
+
+class HastyCaller : public CallerAlone {
+ protected:
+  HastyCaller() : CallerAlone(1'000'000'000) {}
+};
+
+TEST_F(HastyCaller, ForgivesWhatHappensWhileItComputes) {
+  {
+    const base::Descriptor closed = next_unseen();
+    ASSERT_TRUE(closed);
+  }
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  expect_connection_at_the_next_call();
+}
+
+TEST_F(HastyCaller, DoesNotTakeWhoHangsUpForOneWhoIsNoMore) {
+  for (const std::uint64_t end = base::now() + patience; caller_->fate(1) == Fate::well && base::now() < end;) {
+    const base::Descriptor closed = next_unseen();
+    caller_->progress();
+  }
+  EXPECT_EQ(caller_->fate(1), Fate::silent);
 }
 
 TEST_F(CallerAlone, LosesWhoDoesNotWelcomeIt) {

@@ -23,6 +23,8 @@ constexpr std::uint64_t patience_of_address = 100'000'000;
 constexpr std::uint64_t patience_of_process = 1'000'000'000;
 /// A host that answers others may keep a caller out for so long: so many call at a process of it that computes.
 constexpr std::uint64_t patience_of_host = 600'000'000'000;
+/// Of the time between two looks no more counts against others: in the rest this process computed.
+constexpr std::uint64_t longest_look = 250'000'000;
 constexpr std::uint32_t either_way = EPOLLIN | EPOLLOUT | EPOLLET;
 
 std::string told(const Greeting& attempt) {
@@ -42,7 +44,7 @@ std::string told(const Greeting& attempt) {
 }  // namespace
 
 Door::Door(const Identity& identity, Patience patience, Owner owner)
-    : identity_(identity), patience_(patience), owner_(std::move(owner)) {}
+    : identity_(identity), patience_(patience), owner_(std::move(owner)), looked_(base::now()) {}
 
 void Door::listen(const std::vector<std::string>& places) {
   listeners_ = listen_at_all(places);
@@ -99,6 +101,7 @@ void Door::give_up(Peer peer) {
 bool Door::progress() {
   events_.look();  // from here on others are news
   const std::uint64_t now = base::now();
+  excuse(now);
   accept(now);
   std::vector<Call> ended = call_all(now);
   const bool answered = answer_all(now);
@@ -107,6 +110,17 @@ bool Door::progress() {
     if (owner_.wants(call.peer) && !has_called(call.peer)) owner_.fail(call.peer, call.failure());
   listen_or_not(now);
   return answered || !ended.empty();
+}
+
+/// What others did while this process did not look it could not hear.
+void Door::excuse(std::uint64_t now) {
+  const std::uint64_t before = std::exchange(looked_, now), counts = std::min(longest_look, patience_.call / 2);
+  for (Call& call : calls_) {
+    const std::uint64_t since = now - std::max(before, call.dialled);
+    const std::uint64_t unseen = since - std::min(since, counts);
+    call.deadline += unseen;
+    call.last += unseen;
+  }
 }
 
 void Door::accept(std::uint64_t now) {
@@ -186,7 +200,7 @@ void Door::Call::note(const Address& address, std::string what) {
 
 Door::Failure Door::Call::failure() {
   for (const Attempt& one : attempts) note(one.address, told(one.greeting));
-  Failure failure{absent && attempts.empty(), {}};
+  Failure failure{absent && attempts.empty() && again.empty(), {}};
   for (const auto& [address, what] : said) base::add_word(failure.said, address.text() + " (" + what + ")");
   return failure;
 }

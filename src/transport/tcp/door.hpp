@@ -38,8 +38,8 @@ class Door {
     /// Whether another process of the host with this address answers.
     std::function<bool(const Address&)> answers;
   };
-  /// How long others may take, in nanoseconds: a host to answer the first call, and the system of one that has answered
-  /// to acknowledge what it is told.
+  /// How long others may take, in nanoseconds: a host to answer the first call, while this process looks, and the system
+  /// of one that has answered to acknowledge what it is told.
   struct Patience {
     std::uint64_t call, word;
   };
@@ -87,6 +87,7 @@ class Door {
   bool is_late(Call& call, std::uint64_t now);
   void say_late(Call& call, std::uint64_t now);
   void enter(Greeting& greeting);
+  void excuse(std::uint64_t now);
   void accept(std::uint64_t now);
   void listen_or_not(std::uint64_t now);
   bool answer_all(std::uint64_t now);
@@ -103,6 +104,7 @@ class Door {
   std::vector<std::unique_ptr<Greeting>> callers_;  ///< who have called
   std::vector<Call> calls_;
   bool listening_ = true;
+  std::uint64_t looked_;          ///< When it last looked what has happened.
   std::uint64_t deaf_until_ = 0;  ///< No descriptor was left for the next caller.
   bool told_ = false;             ///< that somebody was turned away
   bool told_late_ = false;        ///< that a peer does not answer while its host does
