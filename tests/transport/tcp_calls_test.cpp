@@ -196,6 +196,22 @@ TEST(Tcp, WhoComputesWhenCalledIsWaitedFor) {
   EXPECT_EQ(receive.state, State::done);
 }
 
+TEST(Tcp, WhoComputesWhileItIsCalledDoesNotHangUp) {
+  Options options;
+  options.identity = Ranks::identity(0, 2);
+  options.listen = {"tcp:127.0.0.1:0"};
+  options.stranger = 1'000'000'000;
+  const auto called = listen(options);
+  base::Descriptor socket = call(*called);
+  called->progress();
+  std::this_thread::sleep_for(std::chrono::milliseconds(1200));
+  Greeting caller(Ranks::identity(1, 2), std::move(socket), Greeting::Callee{0});
+  const std::uint64_t end = base::now() + patience;
+  while (!opens(caller) && caller.state() < Greeting::State::refused && base::now() < end) called->progress();
+  EXPECT_EQ(caller.state(), Greeting::State::open);
+  EXPECT_TRUE(called->connected(1));
+}
+
 TEST(Tcp, ManyMayCallAtOnce) {
   constexpr int size = 300;
   Ranks ranks(size);

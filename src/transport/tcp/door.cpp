@@ -14,9 +14,8 @@ namespace tutti::transport::tcp {
 
 namespace {
 
-/// So many callers at a time; the system keeps the others. One who does not prove who he is goes after so long.
+/// So many callers at a time; the system keeps the others.
 constexpr std::size_t most_callers = 256;
-constexpr std::uint64_t strangers_patience = 5'000'000'000;
 /// An address from which nothing is heard may be one that leads nowhere: then the next one is tried, if there is one.
 constexpr std::uint64_t patience_of_address = 100'000'000;
 /// And one whose system answers may be a stranger's.
@@ -114,13 +113,16 @@ bool Door::progress() {
 
 /// What others did while this process did not look it could not hear.
 void Door::excuse(std::uint64_t now) {
-  const std::uint64_t before = std::exchange(looked_, now), counts = std::min(longest_look, patience_.call / 2);
+  const std::uint64_t before = std::exchange(looked_, now);
+  const auto unseen = [now](std::uint64_t since, std::uint64_t patience) {
+    return now - since - std::min({now - since, longest_look, patience / 2});
+  };
   for (Call& call : calls_) {
-    const std::uint64_t since = now - std::max(before, call.dialled);
-    const std::uint64_t unseen = since - std::min(since, counts);
-    call.deadline += unseen;
-    call.last += unseen;
+    const std::uint64_t more = unseen(std::max(before, call.dialled), patience_.call);
+    call.deadline += more;
+    call.last += more;
   }
+  for (const auto& caller : callers_) caller->postpone(unseen(before, patience_.stranger));
 }
 
 void Door::accept(std::uint64_t now) {
@@ -132,7 +134,7 @@ void Door::accept(std::uint64_t now) {
       if (!socket) break;
       events_.add(socket.get(), either_way);
       callers_.push_back(
-          std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{now + strangers_patience}));
+          std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{now + patience_.stranger}));
     }
   }
 }

@@ -38,10 +38,11 @@ class Door {
     /// Whether another process of the host with this address answers.
     std::function<bool(const Address&)> answers;
   };
-  /// How long others may take, in nanoseconds: a host to answer the first call, while this process looks, and the system
-  /// of one that has answered to acknowledge what it is told.
+  /// How long others may take, in nanoseconds: a host to answer the first call, the system of one that has answered to
+  /// acknowledge what it is told, and a caller to prove who he is. Of the first and the last no more counts than this
+  /// process looks.
   struct Patience {
-    std::uint64_t call, word;
+    std::uint64_t call, word, stranger;
   };
   Door(const Identity& identity, Patience patience, Owner owner);
   /// Listens at these places. Throws as listen_at_all.

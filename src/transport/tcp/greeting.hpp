@@ -62,6 +62,7 @@ class Greeting {
   /// Whom this caller calls; who has proved to be the caller; -1 before that.
   Peer peer() const { return peer_; }
   std::uint64_t deadline() const { return deadline_; }
+  void postpone(std::uint64_t nanoseconds) { deadline_ += nanoseconds; }
   base::Descriptor take();
   /// In a forked child: the parent's connection stays as it is.
   void close_copy() { socket_.reset(); }

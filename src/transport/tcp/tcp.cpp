@@ -34,7 +34,8 @@ Network::Network(Options options)
     : me_(options.identity.rank),
       options_(std::move(options)),
       ticker_(std::clamp<std::uint64_t>(options_.lost_after / 10, 1, longest_tick)),
-      door_(options_.identity, {options_.patience, std::max(3 * options_.lost_after, least_patience)},
+      door_(options_.identity,
+            {options_.patience, std::max(3 * options_.lost_after, least_patience), options_.stranger},
             {.wants = [this](Peer peer) { return !rendezvous_.is_lost(peer) && !line(peer).link.is_open(); },
              .enter = [this](Peer peer, base::Descriptor socket) { enter(peer, std::move(socket)); },
              .fail =
