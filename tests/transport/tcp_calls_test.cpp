@@ -288,6 +288,15 @@ TEST_F(HastyCaller, DoesNotTakeWhoHangsUpForOneWhoIsNoMore) {
   EXPECT_EQ(caller_->fate(1), Fate::silent);
 }
 
+TEST_F(CallerAlone, CallsAgainWhenItWasResetBeforeItLooked) {
+  {
+    const base::Descriptor reset = next_unseen();
+    const linger at_once{1, 0};
+    ASSERT_EQ(setsockopt(reset.get(), SOL_SOCKET, SO_LINGER, &at_once, sizeof at_once), 0);
+  }
+  expect_connection_at_the_next_call();
+}
+
 TEST_F(CallerAlone, LosesWhoDoesNotWelcomeIt) {
   Greeting greeting(Ranks::identity(1, 2), next(), Greeting::Until{base::now() + patience});
   while (greeting.advance() < Greeting::State::known) caller_->progress();

@@ -12,6 +12,14 @@
 
 namespace tutti::transport::tcp {
 
+namespace {
+
+/// By what the system says of an end; 0: nothing. Who has hung up is there; and a system that has not acknowledged may
+/// have so many callers, while its process computes, that it listens to no more.
+bool may_be_there(int error) { return error == 0 || error == ECONNRESET || error == EPIPE || error == ETIMEDOUT; }
+
+}  // namespace
+
 Greeting::Greeting(const Identity& identity, base::Descriptor socket, Callee callee)
     : identity_(identity),
       socket_(std::move(socket)),
@@ -74,12 +82,11 @@ base::Descriptor Greeting::take() {
   return std::move(socket_);
 }
 
-/// By what the system's call has returned. Who has hung up is there; and a system that has not acknowledged may have so
-/// many callers, while its process computes, that it listens to no more.
+/// By what the system's call has returned.
 bool Greeting::ended(ssize_t result) {
   error_ = result == 0 ? 0 : errno;
-  const bool may_be_there = result == 0 || error_ == ECONNRESET || error_ == EPIPE || error_ == ETIMEDOUT;
-  return end(may_be_there && (state_ == State::challenge || state_ == State::found) ? State::again : State::gone);
+  const bool anew = state_ == State::challenge || state_ == State::found;
+  return end(anew && may_be_there(error_) ? State::again : State::gone);
 }
 
 bool Greeting::end(State state) {
@@ -116,7 +123,7 @@ bool Greeting::step() {
 bool Greeting::take_line() {
   const Reach reach = reach_of(socket_.get());
   if (reach == Reach::failed || reach == Reach::absent) error_ = errno;
-  if (reach == Reach::failed) return end(error_ == ETIMEDOUT ? State::again : State::gone);
+  if (reach == Reach::failed) return end(may_be_there(error_) ? State::again : State::gone);
   if (reach == Reach::absent) return end(State::absent);
   if (reach == Reach::calling) return false;
   // A process may take its time to answer, but its host may be cut off before that: nobody else would notice.
