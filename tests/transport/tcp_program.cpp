@@ -3,10 +3,23 @@
 //
 //     tcp_program RANK LISTEN ADDRESSES...    LISTEN: blank between addresses; ADDRESSES: one argument for each rank
 //
-//     send PEER MESSAGE SIZE      > "send MESSAGE STATE SECONDS" when it has ended; of a message's bytes, both ends
-//     know recv PEER MESSAGE SIZE        what they have to be call PEER                   > "call PEER" connected PEER
-//     > "connected PEER" as soon as it is compute SECONDS             > "computed"; no progress meanwhile suspects >
-//     "suspects PEER:SECONDS ..." end                         ends when all has left
+// Of a message's bytes, both ends know what they have to be.
+//
+//     send PEER MESSAGE SIZE      > "send MESSAGE STATE SECONDS" when it has ended
+//
+//     recv PEER MESSAGE SIZE      > "recv MESSAGE STATE SECONDS" as well
+//
+//     call PEER                   > "call PEER"
+//
+//     connected PEER              > "connected PEER" as soon as it is
+//
+//     compute SECONDS             > "computed"; no progress meanwhile
+//
+//     suspects                    > "suspects PEER:SECONDS ..."
+//
+//     fate PEER                   > "fate PEER well", or silent, or ended
+//
+//     end                           ends when all has left
 #include <poll.h>
 #include <unistd.h>
 
@@ -39,6 +52,17 @@ const char* name_of(State state) {
       return "lost";
     default:
       return "refused";
+  }
+}
+
+const char* name_of(Fate fate) {
+  switch (fate) {
+    case Fate::well:
+      return "well";
+    case Fate::silent:
+      return "silent";
+    default:
+      return "ended";
   }
 }
 
@@ -111,6 +135,10 @@ class Program {
       for (const tcp::Suspect& one : transport_->suspects())
         std::cout << ' ' << one.peer << ':' << static_cast<double>(one.silence) * 1e-9;
       std::cout << std::endl;
+    } else if (word == "fate") {
+      Peer peer = -1;
+      line >> peer;
+      std::cout << "fate " << peer << ' ' << name_of(transport_->fate(peer)) << std::endl;
     } else if (word == "end") {
       ended_ = true;
     }

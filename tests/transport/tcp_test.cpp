@@ -9,6 +9,7 @@
 #include "base/random.hpp"
 #include "tcp_ranks.hpp"
 #include "transport/tcp/compression.hpp"
+#include "transport/tcp/link.hpp"
 
 namespace tutti::transport::tcp {
 namespace {
@@ -180,6 +181,50 @@ TEST(Tcp, ALargeSendThatIsTakenBackIsCutOff) {
     EXPECT_EQ(receive.state, State::done);
     EXPECT_EQ(in, out);
   }
+}
+
+/// Takes every piece of a large message.
+class Taker final : public Hearer {
+ public:
+  explicit Taker(std::size_t size) : in_(size) {}
+  bool hear(Peer, const Header& header, const std::byte*) override {
+    heard_.push_back(header.word);
+    return true;
+  }
+  bool expects(Peer, const Header&) override { return true; }
+  std::byte* place(const Header& header) override { return in_.data() + header.handle; }
+  bool finished(const Header& header) override {
+    have_ = header.handle + header.size;
+    return have_ < in_.size();
+  }
+  std::vector<std::byte> in_;
+  std::vector<Word> heard_;
+  std::uint64_t have_ = 0;
+};
+
+TEST(TcpLink, SaysALastWordBehindThePieceThatItIsIn) {
+  int ends[2];
+  ASSERT_EQ(socketpair(AF_UNIX, SOCK_STREAM | SOCK_NONBLOCK, 0, ends), 0);
+  const int little = 4096;
+  ASSERT_EQ(setsockopt(ends[0], SOL_SOCKET, SO_SNDBUF, &little, sizeof little), 0);
+  Link from, to;
+  from.open(base::Descriptor(ends[0]));
+  to.open(base::Descriptor(ends[1]));
+  std::vector<std::byte> out(1 << 20, std::byte{9}), buffer(64 << 10);
+  std::array<Transfer, 2> sends = {transfer(1, 1, out), transfer(1, 2, out)};
+  for (Transfer& send : sends) ASSERT_TRUE(from.put_large(1, send));
+  from.close_behind(header_of(Word::parted, {}), [](Transfer& send) { send.state = State::lost; });
+  for (const Transfer& send : sends) EXPECT_EQ(send.state, State::lost);
+  std::ranges::fill(out, std::byte{4});  // they have their bytes back
+  Taker taker(out.size());
+  const std::uint64_t end = base::now() + patience;
+  while (taker.heard_.empty() && base::now() < end) ASSERT_TRUE(from.write() && to.read(0, taker, buffer));
+  EXPECT_EQ(taker.heard_, std::vector{Word::parted});
+  EXPECT_TRUE(from.idle());
+  EXPECT_GT(taker.have_, 0u);
+  EXPECT_LT(taker.have_, out.size());
+  EXPECT_TRUE(
+      std::ranges::all_of(std::span(taker.in_).first(taker.have_), [](std::byte b) { return b == std::byte{9}; }));
 }
 
 TEST(Tcp, OnlyTheReceiverOfAPlaceIsCutOff) {

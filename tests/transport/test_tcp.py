@@ -207,6 +207,12 @@ def test_a_stopped_process_whose_host_goes_is_lost():
         time.sleep(4)
         lab.plug(2, "down")
         assert one.expect("send", 2, within=LATE)[0] == "lost"
+        # Who was given up in the middle of a message, and is within reach again, does not take it for a death.
+        lab.plug(2, "up")
+        lab.thaw(2)
+        assert other.expect("recv", 2)[0] == "lost"
+        other.tell("fate", 0)
+        assert other.expect("fate", 0) == ["silent"]
 
 
 def test_a_process_that_computes_is_not_lost():

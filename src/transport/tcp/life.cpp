@@ -13,10 +13,18 @@
 
 namespace tutti::transport::tcp {
 
+namespace {
+
+/// Times the patience with a peer, for one that was given up and may be within reach again.
+constexpr std::uint64_t seen_off_for = 30;
+
+}  // namespace
+
 /// A child has a copy of every socket, as long as it lives. With it the others would not see the end of this process:
 /// the system would go on acknowledging what they send, and let their calls in.
 void Network::close_copies() {
   for (Line& one : lines_) one.link.close_copy();
+  for (Parting& one : partings_) one.link.close_copy();
   door_.close_copies();
   ticker_.close_copy();
   events_.close_copy();
@@ -73,13 +81,20 @@ void Network::look_for_dead() {
         if (one.link.idle()) post(peer, header_of(Word::beat, {}), {});
         break;
       case Pulse::Finding::lost:
-        // It shall not take this end for that of the process, should it hear of it. Inside of a message it cannot.
-        one.silent = true;
-        if (one.link.idle()) post(peer, header_of(Word::parted, {}), {});
+        one.silent = one.given_up = true;
         broken_.push_back(peer);
         break;
     }
   }
+}
+
+/// Until the other end closes them: with a word unread, or to come, the system would break off what is on its way.
+void Network::see_off() {
+  if (partings_.empty()) return;
+  const std::scoped_lock lock(forking_);
+  std::erase_if(partings_, [this](Parting& one) {
+    return ticked_ > one.until || !one.link.discard(buffer_) || !one.link.write();
+  });
 }
 
 std::vector<Suspect> Network::suspects() const {
@@ -116,7 +131,13 @@ void Network::lose(Peer peer) {
     door_.give_up(peer);
     // To close it is not enough where another process has the socket, too: it would stay in the set.
     if (link.is_open()) events_.remove(link.socket());
-    link.close([](Transfer& transfer) { transfer.state = State::lost; });
+    const auto end = [](Transfer& transfer) { transfer.state = State::lost; };
+    // It shall not take this end for that of the process, should it hear of it.
+    if (link.is_open() && line(peer).given_up) {
+      link.close_behind(header_of(Word::parted, {}), end);
+      partings_.push_back({std::exchange(link, Link()), base::now() + seen_off_for * options_.lost_after});
+    }
+    link.close(end);
   }
   watch(peer);
   rendezvous_.lose(peer);

@@ -73,9 +73,7 @@ Link::Detached Link::detach(const Transfer& transfer) {
   Detached found;
   for (Packet& one : queue_) {
     if (one.owner != &transfer) continue;
-    one.copy.assign(one.bytes, one.bytes + one.size);
-    one.bytes = one.copy.data();
-    one.owner = nullptr;
+    one.keep();
     found.rest = Detached::Rest::all;
   }
   const auto uncut = std::ranges::find(large_, &transfer, &Large::owner);
@@ -183,6 +181,13 @@ bool Link::read(Peer from, Hearer& hearer, std::span<std::byte> buffer) {
     if (count < to.size()) return true;
   }
   return true;
+}
+
+bool Link::discard(std::span<std::byte> buffer) {
+  Got got = Got::some;
+  std::size_t count = 0;
+  for (int times = 0; got == Got::some && times < 16; ++times) got = receive(buffer, count);
+  return got != Got::end;
 }
 
 bool Link::take(Peer from, Hearer& hearer, std::span<const std::byte> bytes) {

@@ -67,14 +67,21 @@ class Link {
   /// Calls visit(transfer) for each whose bytes are still to leave, and forgets everything.
   template <class Visit>
   void close(Visit visit) {
-    for (const Packet& packet : queue_)
-      if (packet.owner != nullptr && packet.last) visit(*packet.owner);
-    for (const Large& one : large_)
-      if (one.owner != nullptr) visit(*one.owner);
+    for_each_owner(visit);
     queue_.clear();
     large_.clear();
     socket_.reset();
   }
+  /// As close, but what the connection has begun to take stays to be written, of it alone, and this behind it.
+  template <class Visit>
+  void close_behind(const Header& last, Visit visit) {
+    for_each_owner(visit);
+    large_.clear();
+    for (Packet& packet : queue_) packet.keep();
+    put(last, {});
+  }
+  /// Takes what has come, for nobody. False: the connection has ended.
+  bool discard(std::span<std::byte> buffer);
   /// In a forked child: the parent's connection stays as it is, and nothing is forgotten.
   void close_copy() { socket_.reset(); }
 
@@ -88,6 +95,13 @@ class Link {
     bool last = false;               ///< It is the last piece.
 
     bool has_left() const { return sent == header.size + size; }
+    /// Its owner may have its bytes back.
+    void keep() {
+      if (owner == nullptr) return;
+      copy.assign(bytes, bytes + size);
+      bytes = copy.data();
+      owner = nullptr;
+    }
   };
   /// What of a large message has not been cut into pieces.
   struct Large {
@@ -97,6 +111,13 @@ class Link {
     Transfer* owner = nullptr;
   };
 
+  template <class Visit>
+  void for_each_owner(Visit visit) {
+    for (const Packet& packet : queue_)
+      if (packet.owner != nullptr && packet.last) visit(*packet.owner);
+    for (const Large& one : large_)
+      if (one.owner != nullptr) visit(*one.owner);
+  }
   /// Notes why the system refused; false.
   bool failed();
   bool cut();

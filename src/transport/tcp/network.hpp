@@ -67,9 +67,15 @@ class Network final : public Tcp, private Hearer, private Channel {
     bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
     bool heard = false;     ///< since the last tick
     bool silent = false;    ///< It was lost, or has lost this one, for want of answers.
+    bool given_up = false;  ///< It was lost for want of answers, and shall hear so.
     Pulse pulse;
     Address from;           ///< Of the other end, once it is connected.
     std::string unreached;  ///< What its addresses answered, of a peer that could not be reached.
+  };
+  /// A connection with a peer that was given up: what is still to leave, and until when it may.
+  struct Parting {
+    Link link;
+    std::uint64_t until;
   };
   Line& line(Peer peer) { return lines_[static_cast<std::size_t>(peer)]; }
   const Line& line(Peer peer) const { return lines_[static_cast<std::size_t>(peer)]; }
@@ -97,6 +103,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   void watch(Peer peer);
   bool progress_door();
   void look_for_dead();
+  void see_off();
   void bury();
   void lose(Peer peer);
   void close_copies();
@@ -109,6 +116,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Ticker ticker_;
   Door door_;
   std::vector<Line> lines_;
+  std::vector<Parting> partings_;
   std::vector<Peer> broken_;  // whose connections have ended; they are lost when nobody is inside them
   Rendezvous rendezvous_;
   std::deque<std::uint64_t> announced_, expected_;  // places that have not been asked for, in order

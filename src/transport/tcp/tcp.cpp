@@ -264,6 +264,7 @@ bool Network::serve_all() {
     ticker_.take();
     moved = progress_door() || moved;
     look_for_dead();
+    see_off();
   }
   if (!announced_.empty() || !expected_.empty()) ask();
   bury();
