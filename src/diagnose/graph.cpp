@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <deque>
 #include <map>
-#include <optional>
 #include <span>
 #include <tuple>
 
@@ -31,11 +30,34 @@ int weight(State state) {
   }
 }
 
+using Operation = std::tuple<host::Waited, std::uint64_t, std::uint64_t>;
+Operation operation_of(const host::Wait& wait) { return {wait.what, wait.context, wait.sequence}; }
+
 bool takes_part(const Situation& situation, const Member& member, const host::Wait& wait) {
   if (wait.what == host::Waited::collective) return member.reached(wait.sequence);
-  return std::ranges::any_of(situation.seat(member.world).waits, [&](const host::Wait& other) {
-    return other.what == wait.what && other.context == wait.context && other.sequence == wait.sequence;
+  return std::ranges::any_of(situation.seat(member.world).waits,
+                             [&](const host::Wait& other) { return operation_of(other) == operation_of(wait); });
+}
+
+/// Whom it is blocked on, as far as they fitted in.
+std::span<const Rank> known_blockers(const host::Wait& wait) {
+  return std::span(wait.blockers).first(std::min<std::size_t>(wait.blocked, host::Wait::most_blockers));
+}
+
+/// The other end of a message.
+bool has_partner(const Situation& situation, Rank from, Rank to, const host::Wait& wait) {
+  return std::ranges::any_of(situation.seat(to).waits, [&](const host::Wait& other) {
+    return is_message(other.what) && other.what != wait.what && other.context == wait.context &&
+           other.tag == wait.tag && std::ranges::count(known_blockers(other), from) > 0;
   });
+}
+
+bool is_met(const Situation& situation, const Group& group, Rank from, Rank to, const host::Wait& wait) {
+  if (is_message(wait.what)) return has_partner(situation, from, to, wait);
+  const bool planned =
+      wait.what == host::Waited::collective && static_cast<Kind>(static_cast<std::uint8_t>(wait.call)) == Kind::plan;
+  const auto member = std::ranges::find(group.members, to, &Member::world);
+  return !planned && member != group.members.end() && takes_part(situation, *member, wait);
 }
 
 }  // namespace
@@ -54,16 +76,16 @@ void Graph::add(Rank from, const host::Wait& wait) {
   const Group* group = situation_.snapshot.group(wait.context);
   if (group == nullptr) return;
   std::set<Rank> targets;
-  const auto listed = std::min<std::size_t>(wait.blocked, host::Wait::most_blockers);
-  for (const Rank rank : std::span(wait.blockers).first(listed))
+  for (const Rank rank : known_blockers(wait))
     if (std::cmp_less(rank, to_.size())) targets.insert(rank);
-  if (wait.blocked > listed && !is_message(wait.what))  // not all of them fitted in
+  if (wait.blocked > known_blockers(wait).size() && !is_message(wait.what))  // not all of them fitted in
     for (const Member& member : group->members)
       if (!takes_part(situation_, member, wait)) targets.insert(member.world);
   targets.erase(from);
   for (const Rank to : targets) {
-    from_[static_cast<std::size_t>(from)].push_back({from, to, &wait, group});
-    to_[static_cast<std::size_t>(to)].push_back({from, to, &wait, group});
+    const Edge edge{from, to, &wait, group, is_met(situation_, *group, from, to, wait)};
+    from_[static_cast<std::size_t>(from)].push_back(edge);
+    to_[static_cast<std::size_t>(to)].push_back(edge);
   }
 }
 
@@ -102,17 +124,37 @@ std::vector<Blame> Graph::blames() const {
   return blames;
 }
 
+/// From the rank back to itself. An operation depends on another where a rank has not called it and waits in the other:
+/// what it has called leads on in that operation alone.
 std::vector<Edge> Graph::circle_through(Rank rank) const {
-  std::map<Rank, Edge> reached;
-  std::deque<Rank> next{rank};
-  for (; !next.empty() && !reached.contains(rank); next.pop_front())
-    for (const Edge& edge : from_[static_cast<std::size_t>(next.front())])
-      if (edge.wait->awaited != 0 && state(edge.to) == State::waiting && reached.try_emplace(edge.to, edge).second)
-        next.push_back(edge.to);
+  struct Place {
+    Rank rank = 0;
+    bool bound = false;  ///< To this operation.
+    Operation operation{};
+    auto operator<=>(const Place&) const = default;
+  };
+  const Place start{rank};
+  std::map<Place, std::pair<Place, Edge>> reached;
+  std::deque<Place> next{start};
+  for (; !next.empty() && !reached.contains(start); next.pop_front()) {
+    const Place at = next.front();
+    for (const Edge& edge : from_[static_cast<std::size_t>(at.rank)]) {
+      const Operation operation = operation_of(*edge.wait);
+      if (at.bound ? at.operation != operation : edge.wait->awaited == 0) continue;
+      const Place to{edge.to, edge.met, edge.met ? operation : Operation{}};
+      if (state(edge.to) == State::waiting && reached.try_emplace(to, at, edge).second) next.push_back(to);
+    }
+  }
   std::vector<Edge> circle;
-  if (!reached.contains(rank)) return circle;
-  for (Rank at = rank; circle.empty() || at != rank; at = circle.back().from) circle.push_back(reached.at(at));
+  if (!reached.contains(start)) return circle;
+  for (Place at = start; circle.empty() || at != start; at = reached.at(at).first)
+    circle.push_back(reached.at(at).second);
   std::ranges::reverse(circle);
+  // One that comes by a rank twice has a shorter one in it, which is found from there.
+  std::set<Rank> ranks;
+  for (const Edge& edge : circle) ranks.insert(edge.from);
+  if (ranks.size() < circle.size()) circle.clear();
+  std::ranges::rotate(circle, std::ranges::min_element(circle, {}, &Edge::from));
   return circle;
 }
 

@@ -14,6 +14,9 @@ struct Edge {
   Rank from = 0, to = 0;
   const host::Wait* wait = nullptr;
   const Group* group = nullptr;
+  /// `to` takes part in the operation, which goes on unless somebody else is missing there: Tutti's own cannot block
+  /// themselves. A user's plan can.
+  bool met = false;
 };
 
 /// Ranks that others wait for in one operation, and that do not wait themselves: where the search for the cause ends.
@@ -34,7 +37,8 @@ class Graph {
   bool quiet() const;
   /// The dead first, then those that have left, are stopped, …
   std::vector<Blame> blames() const;
-  /// Ranks that wait for each other: each as short as can be, no rank in two of them.
+  /// Ranks that wait for each other in several operations, so that none can go on: each as short as can be, no rank in
+  /// two of them. Who waits for each other in one operation that all have called is at work in it.
   std::vector<std::vector<Edge>> circles() const;
   /// Who waits for one of `ranks`, directly or not, but for those themselves and for `others`.
   std::set<Rank> behind(const std::set<Rank>& ranks, const std::set<Rank>& others) const;
