@@ -26,11 +26,11 @@ State state_of(const Process& process, const host::Holder& holder, std::uint64_t
   if (process.life == host::Life::absent) return State::absent;
   if (process.life == host::Life::left) return State::left;
   if (process.life == host::Life::dead || !holder.alive) return State::dead;
-  const char kernel = holder.pid != 0 ? holder.state : 'S';
-  if (kernel == 'T' || kernel == 't') return State::stopped;
-  if (kernel == '\0' || kernel == 'Z' || kernel == 'X') return State::dead;
+  // Only a living process holds its lock: nothing is said by a state that cannot be read, nor by Z, which is shown of
+  // one whose first thread has ended alone.
+  if (holder.state == 'T' || holder.state == 't') return State::stopped;
   if (!is_old(process, process.waited_at, now)) return State::waiting;
-  return kernel == 'R' ? State::running : State::sleeping;
+  return holder.state == 'R' ? State::running : State::sleeping;
 }
 
 bool same(const host::Wait& a, const host::Wait& b) {

@@ -17,7 +17,8 @@ struct Holder {
 /// A process does not see its own lock this way.
 Holder holder_of(int segment, Rank place);
 
-/// The letter of /proc/PID/stat: R, S, D, T (stopped), t (traced), Z …; 0 when there is no such process.
+/// The letter of /proc/PID/stat: R, S, D, T (stopped), t (traced), Z (its first thread at least has ended) …; 0 when it
+/// cannot be read, as that of a process that is not there.
 char state_of(pid_t pid);
 
 }  // namespace tutti::host

@@ -2,12 +2,16 @@
 // What is read from a job's memory, sound or damaged.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/syscall.h>
 #include <unistd.h>
 
 #include <array>
+#include <chrono>
 #include <cstring>
 #include <memory>
+#include <thread>
 
+#include "../host/child.hpp"
 #include "diagnose/hosts.hpp"
 #include "diagnose/snapshot.hpp"
 #include "launch/directory.hpp"
@@ -223,6 +227,24 @@ TEST_F(Snapshots, WritesNothing) {
   read();
   EXPECT_EQ(segment_->process(0).life.load(), life);
   EXPECT_EQ(segment_->header().heap_next.load(), next);
+}
+
+/// The kernel shows a process as a zombie whose first thread has ended, while others of it compute.
+TEST_F(Snapshots, KnowsThatARankLivesWhoseFirstThreadHasEnded) {
+  const test::Child rank([&] {
+    segment_->enter(1);
+    std::thread([] {
+      for (;;) pause();
+    }).detach();
+    syscall(SYS_exit, 0);
+    return false;
+  });
+  const auto until = std::chrono::steady_clock::now() + std::chrono::seconds(20);
+  while (host::state_of(rank.pid()) != 'Z' && std::chrono::steady_clock::now() < until)
+    std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  const Seat seat = observe(File(segment_->descriptor())).seat(1);
+  EXPECT_EQ(seat.pid, rank.pid());
+  EXPECT_EQ(seat.state, State::sleeping);
 }
 
 TEST(Segments, RefusesWhatIsNone) {
