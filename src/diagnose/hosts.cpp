@@ -27,6 +27,7 @@ using launch::Directory;
 
 constexpr std::chrono::milliseconds longest_call{700}, longest_knock{500};
 constexpr std::string_view world_name = "world";
+constexpr std::string_view not_asked = "it was not asked: no more files may be opened here, see ulimit -n; ask again";
 
 std::optional<Directory> directory_of(const Source& here) { return launch::read_directory(read_directory(here)); }
 
@@ -64,16 +65,17 @@ Situation observe(const Source& source, const Directory& directory, const std::v
   return seen;
 }
 
-/// What the kernel of a host says that has a process listening there, or had.
-State knock(std::string_view addresses) {
+/// What the kernel of a host says that has a process listening there, or had. Nothing when this process has no
+/// descriptor left to ask it, which says nothing about the host.
+std::optional<State> knock(std::string_view addresses) {
   State found = State::unreachable;
   for (const tcp::Address& address : tcp::parse_all(addresses)) {
     const base::Descriptor socket = tcp::begin_call(address);
-    if (!socket) continue;
+    int error = socket ? ETIMEDOUT : errno;
+    if (!socket && tcp::is_want(error)) return std::nullopt;
     pollfd entry{socket.get(), POLLOUT, 0};
-    int error = ETIMEDOUT;
     socklen_t length = sizeof error;
-    if (poll(&entry, 1, static_cast<int>(longest_knock.count())) > 0)
+    if (socket && poll(&entry, 1, static_cast<int>(longest_knock.count())) > 0)
       getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
     if (error == 0) return State::silent;  // its kernel takes the call, the process does not
     if (error == ECONNREFUSED) found = State::ended;
@@ -115,8 +117,9 @@ Part look_through_window(const Directory& directory, Rank host) {
     for (const Rank rank : part.ranks) {
       const std::string& windows = directory.windows[static_cast<std::size_t>(rank)];
       Seat& seat = part.situation.seats.emplace_back();
-      seat.state = knock(windows);
-      if (seat.state == State::silent) seat.why_silent = why;
+      const std::optional<State> known = knock(windows);
+      seat.state = known.value_or(State::silent);
+      if (seat.state == State::silent) seat.why_silent = known ? why : std::string(not_asked);
       part.name = host_in(windows);
     }
   }

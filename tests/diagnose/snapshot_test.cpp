@@ -2,6 +2,7 @@
 // What is read from a job's memory, sound or damaged.
 #include <gtest/gtest.h>
 #include <sys/mman.h>
+#include <sys/resource.h>
 #include <sys/syscall.h>
 #include <unistd.h>
 
@@ -269,6 +270,24 @@ TEST(Hosts, WhoHasAnsweredIsNotTakenForStopped) {
   const Seat seat = observe_job(File(here->descriptor())).seat(1);
   EXPECT_EQ(seat.state, State::silent);
   EXPECT_NE(seat.why_silent.find("do not fit together"), std::string::npos) << seat.why_silent;
+}
+
+/// Nothing that is missing here says anything about a host.
+TEST(Hosts, WhoCannotBeAskedIsNotTakenForUnreachable) {
+  const launch::Secret secret = launch::random_secret();
+  const auto here = host::Segment::create(1, job);
+  const launch::Window there(host::Segment::create(1, job), 0, secret, {"tcp:127.0.0.1:0"});
+  launch::publish(*here, {secret, 0, "here", {0, 1}, {"", there.addresses()}});
+  rlimit limit{};
+  getrlimit(RLIMIT_NOFILE, &limit);
+  const int next = dup(here->descriptor());  // the lowest that is free
+  close(next);
+  const rlimit none{static_cast<rlim_t>(next), limit.rlim_max};
+  setrlimit(RLIMIT_NOFILE, &none);
+  const Seat seat = observe_job(File(here->descriptor())).seat(1);
+  setrlimit(RLIMIT_NOFILE, &limit);
+  EXPECT_EQ(seat.state, State::silent);
+  EXPECT_NE(seat.why_silent.find("ulimit -n"), std::string::npos) << seat.why_silent;
 }
 
 }  // namespace
