@@ -7,6 +7,7 @@
 #include <new>
 #include <optional>
 #include <span>
+#include <tuple>
 #include <utility>
 
 namespace tutti::diagnose {
@@ -95,11 +96,24 @@ InMpi read_inside(const host::Inside& inside) {
           inside.peer.load(std::memory_order_relaxed), inside.tag.load(std::memory_order_relaxed), text_of(letters)};
 }
 
+/// Whether both copies were made of one call.
+bool same_call(const host::Process::Last& a, const host::Process::Last& b) {
+  const auto words = [](const host::Process::Last& last) {
+    // Relaxed: copies of our own.
+    return std::tuple(last.context.load(std::memory_order_relaxed), last.sequence.load(std::memory_order_relaxed),
+                      last.kind.load(std::memory_order_relaxed), last.signature.load(std::memory_order_relaxed),
+                      last.algorithm.load(std::memory_order_relaxed), last.call.load(std::memory_order_relaxed),
+                      last.count.load(std::memory_order_relaxed), last.site.load(std::memory_order_relaxed));
+  };
+  return words(a) == words(b);
+}
+
 Process read_process(const Source& source, const host::Header& header, std::int32_t ranks, Rank rank) {
   const Offset place = header.processes + static_cast<Offset>(rank) * sizeof(host::Process);
   Process process;
   Copy<host::Process> found;
-  if (!found.read(source, place)) return process;
+  Copy<host::Process::Last> again;
+  if (!found.read(source, place) || !again.read(source, place + offsetof(host::Process, last))) return process;
   const host::Life life = found->life.load(std::memory_order_relaxed);  // relaxed here and below: a copy of our own
   process.life = life <= host::Life::dead ? life : host::Life::absent;
   process.pid = std::max(found->pid, 0);
@@ -113,7 +127,8 @@ Process read_process(const Source& source, const host::Header& header, std::int3
                   found->last.count.load(std::memory_order_relaxed),
                   found->last.algorithm.load(std::memory_order_relaxed),
                   found->last.site.load(std::memory_order_relaxed)};
-  if (static_cast<std::uint8_t>(process.last.call) != process.last_kind)  // half written, or of another call
+  // Half written, or of another call: then two calls that are alike would be told as a mismatch.
+  if (static_cast<std::uint8_t>(process.last.call) != process.last_kind || !same_call(found->last, *again))
     process.last = {process.last_sequence, 0, process.last_kind, 0, -1, 0, {}, false};
   process.mpi = read_inside(found->last.inside);
   read_waits(source, place + offsetof(host::Process, waits), ranks, process);

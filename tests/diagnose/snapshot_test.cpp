@@ -212,6 +212,36 @@ TEST_F(Snapshots, HoldsTheLastCallOfARankThatIsAlone) {
   EXPECT_EQ(read().processes[1].last.kind(), Kind::barrier);
 }
 
+/// The memory of a rank that calls the same again and again, with other counts, while it is looked at.
+class Busy final : public Source {
+ public:
+  Busy(const host::Segment& segment, host::Process::Last& last) : file_(segment.descriptor()), last_(last) {}
+  std::uint64_t bytes() const override { return file_.bytes(); }
+  bool read(host::Offset offset, std::span<std::byte> to) const override {
+    last_.count.fetch_add(1);
+    return file_.read(offset, to);
+  }
+  host::Offset data_from(host::Offset offset) const override { return file_.data_from(offset); }
+  std::uint64_t now() const override { return file_.now(); }
+  host::Holder holder(Rank place) const override { return file_.holder(place); }
+  std::optional<host::SystemCall> system_call(Rank) const override { return std::nullopt; }
+
+ private:
+  File file_;
+  host::Process::Last& last_;
+};
+
+TEST_F(Snapshots, BelieveNoLastCallThatWasBeingWritten) {
+  host::Process::Last& last = segment_->process(1).last;
+  last.sequence.store(7);
+  last.kind.store(static_cast<std::uint32_t>(Kind::barrier));
+  last.call.store(static_cast<std::uint64_t>(Kind::barrier));
+  EXPECT_TRUE(read().processes[1].last.recorded);
+  const Called torn = read_snapshot(Busy(*segment_, last)).processes[1].last;
+  EXPECT_FALSE(torn.recorded);
+  EXPECT_EQ(torn.sequence, 7U);
+}
+
 TEST(Calls, SayInWhatTheyDiffer) {
   constexpr std::uint64_t bcast = static_cast<std::uint64_t>(Kind::bcast);
   using Words = std::vector<std::string>;
