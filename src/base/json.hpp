@@ -10,6 +10,7 @@
 
 namespace tutti::base::json {
 
+/// What is no UTF-8 is replaced.
 std::string quote(std::string_view text);
 inline std::string value(std::string_view text) { return quote(text); }
 std::string value(std::integral auto number) { return std::to_string(number); }
