@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "base/utf8.hpp"
 
+#include <algorithm>
+
 namespace tutti::base {
 
 std::size_t character_length(std::string_view text) {
@@ -16,6 +18,18 @@ std::size_t character_length(std::string_view text) {
   for (std::size_t i = 2; i < length; ++i)
     if ((byte(i) & 0xc0) != 0x80) return 0;
   return length;
+}
+
+std::string printable(std::string_view text) {
+  std::string shown;
+  for (std::size_t length = 0; !text.empty(); text.remove_prefix(std::max<std::size_t>(length, 1))) {
+    length = character_length(text);
+    const auto last = static_cast<unsigned char>(text[length == 2 ? 1 : 0]);
+    // U+0080 to U+009F are control characters, too.
+    const bool control = length == 1 ? last < 0x20 || last == 0x7f : length == 2 && text[0] == '\xc2' && last < 0xa0;
+    shown += length == 0 || control ? "?" : text.substr(0, length);
+  }
+  return shown;
 }
 
 }  // namespace tutti::base

@@ -13,6 +13,8 @@
 #include <memory>
 #include <set>
 
+#include "base/utf8.hpp"
+
 namespace tutti::diagnose {
 
 namespace {
@@ -55,7 +57,7 @@ std::string command_of(pid_t pid) {
   std::ranges::replace_if(
       text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20; }, ' ');
   if (text.size() > longest_command) text.replace(longest_command - 3, text.npos, "...");
-  return text;
+  return base::printable(text);
 }
 
 Access open_segments(pid_t pid, const std::function<void(base::Descriptor)>& use) {

@@ -10,6 +10,8 @@
 #include <tuple>
 #include <utility>
 
+#include "base/utf8.hpp"
+
 namespace tutti::diagnose {
 
 namespace {
@@ -49,13 +51,10 @@ Copy<host::Header> read_header(const Source& source) {
   return header;
 }
 
-/// Text up to its zero; what is not printable is shown as a question mark.
+/// Text up to its zero.
 template <std::size_t N>
 std::string text_of(const char (&from)[N]) {
-  std::string text(from, strnlen(from, N));
-  for (char& letter : text)
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
-  return text;
+  return base::printable({from, strnlen(from, N)});
 }
 
 /// What can be shown of a wait; nothing when it cannot be one.

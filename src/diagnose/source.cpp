@@ -12,6 +12,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "launch/directory.hpp"
 
 namespace tutti::diagnose {
 
@@ -108,12 +109,7 @@ std::optional<host::SystemCall> Window::system_call(Rank place) const {
   return call;
 }
 
-std::string Window::host() const {
-  std::string name = text("host").substr(0, launch::longest_host);
-  std::ranges::replace_if(
-      name, [](char letter) { return letter <= ' ' || letter >= 0x7f; }, '?');
-  return name;
-}
+std::string Window::host() const { return launch::printable_name(text("host")); }
 
 std::string Window::maps(Rank place) const { return text("maps/" + std::to_string(place)); }
 

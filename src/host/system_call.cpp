@@ -9,6 +9,7 @@
 #include <string_view>
 
 #include "base/proc.hpp"
+#include "base/utf8.hpp"
 
 namespace tutti::host {
 
@@ -87,10 +88,7 @@ std::string SystemCall::text() const {
   if (found != nullptr && !found->purpose.empty()) text += ", " + std::string(found->purpose);
   if (descriptor < 0) return text;
   const std::string which = "descriptor " + std::to_string(descriptor);
-  text += " of " + (file.empty() ? which : file + " (" + which + ")");
-  std::ranges::replace_if(
-      text, [](char letter) { return static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f; }, '?');
-  return text;
+  return text + " of " + (file.empty() ? which : base::printable(file) + " (" + which + ")");
 }
 
 std::optional<SystemCall> system_call_of(pid_t pid) {

@@ -9,6 +9,7 @@
 #include <cstring>
 #include <sstream>
 
+#include "base/utf8.hpp"
 #include "launch/message.hpp"
 
 namespace tutti::launch {
@@ -24,10 +25,14 @@ std::string network_name() {
   std::array<char, longest_host> name{};
   gethostname(name.data(), name.size() - 1);
   const char* const given = std::getenv("TUTTI_HOST");
-  std::string text = std::string(given != nullptr && *given != '\0' ? given : name.data()).substr(0, longest_host);
+  return printable_name(given != nullptr && *given != '\0' ? given : name.data());
+}
+
+std::string printable_name(std::string_view text) {
+  std::string name(text.substr(0, longest_host));
   std::ranges::replace_if(
-      text, [](char letter) { return letter <= ' ' || letter >= 0x7f; }, '?');
-  return text.empty() ? "?" : text;
+      name, [](char letter) { return letter <= ' ' || letter >= 0x7f; }, '?');
+  return name.empty() ? "?" : name;
 }
 
 std::string text_of(const Directory& directory) {
@@ -46,6 +51,7 @@ std::optional<Directory> read_directory(std::string_view text) {
   const std::optional<Secret> known = from_hex(secret);
   if (!known) return std::nullopt;
   directory.secret = *known;
+  directory.name = printable_name(directory.name);
   directory.by_places = line == " by places";
   while (std::getline(lines, line)) {
     std::istringstream words(line);
@@ -54,7 +60,7 @@ std::optional<Directory> read_directory(std::string_view text) {
     std::string windows;
     std::getline(words >> std::ws, windows);
     directory.hosts.push_back(host);
-    directory.windows.push_back(std::move(windows));
+    directory.windows.push_back(base::printable(windows));
   }
   if (std::ranges::find(directory.hosts, directory.host) == directory.hosts.end()) return std::nullopt;
   return directory;

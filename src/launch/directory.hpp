@@ -26,11 +26,13 @@ struct Directory {
   std::vector<Rank> ranks_on(Rank host) const;
 };
 
-/// This host's, for people: TUTTI_HOST, or its name in the network. Without spaces.
+/// This host's, for people: TUTTI_HOST, or its name in the network, as printable_name makes it.
 std::string network_name();
+/// What a host may be called, of any text: up to `longest_host` printable characters of ASCII without spaces.
+std::string printable_name(std::string_view text);
 
 std::string text_of(const Directory& directory);
-/// Nothing when the text is none.
+/// Nothing when the text is none. Names and windows are printable.
 std::optional<Directory> read_directory(std::string_view text);
 /// Puts it where readers from outside find it; once in a segment.
 void publish(host::Segment& segment, const Directory& directory);

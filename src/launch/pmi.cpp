@@ -13,6 +13,7 @@
 #include <utility>
 
 #include "base/log.hpp"
+#include "base/utf8.hpp"
 #include "launch/cluster.hpp"
 #include "launch/environment.hpp"
 #include "launch/message.hpp"
@@ -122,10 +123,9 @@ class Pmi final : public Cluster {
     }
   }
 
-  static Error failed(const std::string& question, std::string line) {
-    std::ranges::replace_if(
-        line, [](char c) { return c < ' ' || c > '~'; }, '?');
-    return Error(Cause::system, "the launcher answered \"" + question + "\" (PMI-1) with \"" + line + "\"");
+  static Error failed(const std::string& question, const std::string& line) {
+    return Error(Cause::system,
+                 "the launcher answered \"" + question + "\" (PMI-1) with \"" + base::printable(line) + "\"");
   }
   static Error gone() {
     return Error(Cause::system,

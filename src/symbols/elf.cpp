@@ -13,6 +13,8 @@
 #include <memory>
 #include <span>
 
+#include "base/utf8.hpp"
+
 namespace tutti::symbols {
 
 namespace {
@@ -94,9 +96,7 @@ std::string Elf::name_at(const Table& table, std::uint64_t offset) const {
   std::array<char, longest_name> text{};
   const auto wanted = std::span(text).first(std::min<std::uint64_t>(longest_name, table.names_size - offset));
   const std::size_t got = read_some(file_.get(), table.names + offset, wanted);
-  std::string name(text.data(), strnlen(text.data(), got));
-  for (char& letter : name)
-    if (static_cast<unsigned char>(letter) < 0x20 || letter == 0x7f) letter = '?';
+  const std::string name = base::printable({text.data(), strnlen(text.data(), got)});
   return name.empty() ? "?" : name;
 }
 

@@ -8,6 +8,7 @@
 #include <cstdio>
 
 #include "base/proc.hpp"
+#include "base/utf8.hpp"
 
 namespace tutti::symbols {
 
@@ -84,7 +85,7 @@ std::string Sites::name(std::uint64_t address) {
     if (address < module.start || address >= module.end) continue;
     const Elf& file = file_of(module);
     const std::uint64_t in_file = address - module.start + module.offset;
-    const std::string name(last_part(module.path));
+    const std::string name = base::printable(last_part(module.path));
     const std::uint64_t place = file.address_of(in_file).value_or(in_file);
     if (const auto symbol = file.function_at(place))
       return name + ": " + demangle(symbol->name) + "+" + hexadecimal(symbol->offset);

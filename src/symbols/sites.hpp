@@ -32,6 +32,7 @@ class Sites {
   explicit Sites(std::string_view maps) : pid_(0), modules_(parse_maps(maps)) {}
 
   /// "solver: step()+0x1c", "solver+0x11f3" where there are no symbols, "0x55d0…" where there is no file; empty for 0.
+  /// Printable, whatever files and functions are called.
   std::string name(std::uint64_t address);
 
  private:

@@ -5,6 +5,7 @@
 #include <map>
 #include <nlohmann/json.hpp>
 
+#include "base/utf8.hpp"
 #include "timeline/timeline.hpp"
 #include "trace/file.hpp"
 #include "tutti/error.hpp"
@@ -21,6 +22,9 @@ constexpr std::int64_t longest = std::int64_t{1} << 53;  // nanoseconds: three m
   throw Error(Cause::system, file + " is no trace of Tutti's: " + why + "; make one by tutti run --trace");
 }
 
+/// A file may hold anything, and what is read here is shown on terminals.
+std::string text(const json& value) { return base::printable(value.get<std::string>()); }
+
 std::int64_t nanoseconds(const json& microseconds) { return std::llround(microseconds.get<double>() * 1000); }
 
 void read_head(const std::string& line, Timeline& timeline) {
@@ -31,7 +35,7 @@ void read_head(const std::string& line, Timeline& timeline) {
   timeline.ranks = about.at("ranks");
   timeline.dropped = about.at("dropped");
   timeline.nameless = about.at("nameless");
-  timeline.clocks = about.at("clocks");
+  timeline.clocks = text(about.at("clocks"));
   const json& error = about.at("clock_error_ns");
   timeline.clock_error = error.is_null() ? std::nullopt : std::optional(error.get<std::int64_t>());
   std::vector<bool> there(static_cast<std::size_t>(std::max(0, timeline.ranks)), false);
@@ -49,14 +53,14 @@ Slice slice_of(const json& event) {
   Slice slice;
   slice.begin = nanoseconds(event.at("ts"));
   slice.end = slice.begin + nanoseconds(event.at("dur"));
-  slice.name = event.at("name");
-  slice.category = event.at("cat");
+  slice.name = text(event.at("name"));
+  slice.category = text(event.at("cat"));
   const int thread = event.at("tid");
   slice.rank = thread / lanes;
   slice.lane = thread % lanes;
-  slice.group = about.at("group");
+  slice.group = text(about.at("group"));
   if (const json& context = about.at("context"); !context.is_null()) slice.context = context;
-  slice.site = about.value("site", "");
+  if (const auto site = about.find("site"); site != about.end()) slice.site = text(*site);
   slice.number = about.at("number");
   slice.bytes = about.value("bytes", std::uint64_t{0});
   slice.waiting = about.value("waiting_ns", std::int64_t{0});

@@ -11,7 +11,7 @@
 
 namespace tutti::timeline {
 
-/// What a rank did. Times are nanoseconds since the first that any rank did.
+/// What a rank did; texts are printable. Times are nanoseconds since the first that any rank did.
 struct Slice {
   std::int64_t begin = 0, end = 0;
   std::string name, category;  ///< "allreduce", "collective"

@@ -13,6 +13,7 @@
 
 #include "base/descriptor.hpp"
 #include "base/environment.hpp"
+#include "base/utf8.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tune {
@@ -72,13 +73,6 @@ std::string strip(std::string_view text) {
   return lines;
 }
 
-/// Fit for a terminal, whatever a file holds.
-std::string printable(std::string text) {
-  for (char& letter : text)
-    if (static_cast<unsigned char>(letter) < 0x20 || static_cast<unsigned char>(letter) > 0x7e) letter = '?';
-  return text;
-}
-
 /// What is wrong with the lines; empty when nothing is.
 std::string wrong_lines(const std::string& lines) {
   if (lines.size() > longest_lines) return "is too long";
@@ -86,7 +80,7 @@ std::string wrong_lines(const std::string& lines) {
     Table::parse(lines);
     return {};
   } catch (const Error& error) {
-    return printable(error.what());
+    return base::printable(error.what());
   }
 }
 
@@ -99,7 +93,7 @@ std::string wrong_file(const Read& file, const Machine& machine) {
   const std::string_view rest = text.substr(first_line.size());
   if (!rest.starts_with(machine_line)) return "does not say what it was measured on";
   const std::string_view other = rest.substr(0, rest.find('\n')).substr(machine_line.size());
-  if (other != machine.text()) return "was measured on another machine (" + printable(std::string(other)) + ")";
+  if (other != machine.text()) return "was measured on another machine (" + base::printable(other) + ")";
   if (!text.ends_with(last_line)) return "is not complete";
   return wrong_lines(strip(text));
 }
@@ -115,7 +109,7 @@ std::string field(std::string_view text, std::string_view name) {
     const std::string_view between = line.substr(name.size(), colon - name.size());
     const std::size_t value = line.find_first_not_of(" \t", colon + 1);
     if (between.find_first_not_of(" \t") == std::string_view::npos && value != std::string_view::npos)
-      return printable(std::string(line.substr(value)));
+      return base::printable(line.substr(value));
   }
   return {};
 }

@@ -291,6 +291,15 @@ TEST(Segments, RefusesWhatIsNone) {
   close(ends[1]);
 }
 
+/// Whatever stands in the job's memory.
+TEST(Hosts, HavePrintableNames) {
+  const launch::Directory strange{launch::random_secret(), 0, "a\x1b[31m", {0, 1}, {"", "tcp:\x1b[31m:1 tcp:b:2"}};
+  const auto directory = launch::read_directory(launch::text_of(strange));
+  ASSERT_TRUE(directory);
+  EXPECT_EQ(directory->name, "a?[31m");
+  EXPECT_EQ(directory->windows[1], "tcp:?[31m:1 tcp:b:2");
+}
+
 /// What it says is of no use here, but it is not stopped.
 TEST(Hosts, WhoHasAnsweredIsNotTakenForStopped) {
   const launch::Secret secret = launch::random_secret();

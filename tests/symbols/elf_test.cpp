@@ -71,6 +71,11 @@ TEST(Sites, ReadsOnlyWholeLinesOfExecutableFiles) {
   EXPECT_EQ(modules[0].offset, 0x300U);
 }
 
+TEST(Sites, ArePrintableWhateverFilesAreCalled) {
+  Sites sites(std::string_view("1000-2000 r-xp 00000000 08:01 7 /none/\x1b[31mred\n"));
+  EXPECT_EQ(sites.name(0x1010), "?[31mred+0x10");
+}
+
 TEST(Elf, KnowsNothingAboutOtherFiles) {
   for (const std::string& content : {std::string(), std::string("\177ELF"), std::string(200, 'x')}) {
     const Elf elf(file_with(content));

@@ -52,6 +52,21 @@ def leave_parts(file, ranks):
     return left[0][0]
 
 
+def write(file, *events, ranks=2, **about):
+    """A trace by hand."""
+    of_ranks = [{"rank": rank, "finished": True} for rank in range(ranks)]
+    head = {"tutti": 2, "ranks": ranks, "dropped": 0, "nameless": 0, "clocks": "one", "clock_error_ns": 0}
+    text = json.dumps(head | {"of_ranks": of_ranks} | about)
+    lines = ",\n".join(map(json.dumps, events))
+    file.write_text(f'{{"displayTimeUnit": "ns", "otherData": {text}, "traceEvents": [\n{lines}\n]}}\n')
+
+
+def collective(rank, number=1, **args):
+    args = {"group": "world", "context": "0" * 16, "number": number, "site": "here"} | args
+    place = {"pid": 1, "tid": rank * THREADS, "ts": 5.0 * rank, "dur": 10.0}
+    return {"ph": "X", **place, "name": "allreduce", "cat": "collective", "args": args}
+
+
 def slices(trace, category="collective", **wanted):
     """By rank of the world."""
     found = [event for event in trace["traceEvents"] if event["ph"] == "X" and event["cat"] == category]
@@ -287,6 +302,15 @@ def test_files_that_are_no_traces(tmp_path):
     file.write_text(whole[: len(whole) // 2])
     assert "is no trace of Tutti's" in run("trace", file, status=1)
     assert "there are no parts of" in run("trace", "--merge", file, status=2)
+
+
+def test_what_a_file_says_is_fit_for_a_terminal(tmp_path):
+    file = tmp_path / "trace.json"
+    evil = "\x1b[31m\x9b"
+    write(file, *(collective(rank, group=evil, site=evil) | {"name": evil} for rank in (0, 1)), clocks=evil)
+    said = run("trace", file, "--picture", tmp_path / "trace.svg")
+    assert said.count("?[31m?") >= 4
+    assert not set(evil[0] + evil[-1]) & set(said + (tmp_path / "trace.svg").read_text())
 
 
 def test_parts_of_several_jobs(tmp_path):
