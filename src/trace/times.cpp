@@ -37,7 +37,10 @@ Times::Times(const std::vector<Record>& records) {
   for (const Record& record : records)
     for (const Record::Note& note : record.notes)
       if (record.rank == 0 && note.kind == Word::moments) found.push_back(moments_of(note));
-  std::erase_if(found, [&](const auto& moments) { return moments.size() != static_cast<std::size_t>(hosts); });
+  // Hosts of which no part is left were compared, too.
+  std::erase_if(found, [&](const auto& moments) { return moments.size() < static_cast<std::size_t>(hosts); });
+  std::erase_if(
+      found, [all = found.empty() ? 0 : found.front().size()](const auto& moments) { return moments.size() != all; });
   if (hosts > 1 && found.size() < 2) quality_ = found.empty() ? Quality::unknown : Quality::without_drift;
   if (found.empty()) found.emplace_back(static_cast<std::size_t>(hosts));
   for (Rank host = 0; host < hosts; ++host)

@@ -161,6 +161,21 @@ TEST(Times, BringHostsTogether) {
   EXPECT_EQ(Times(records).quality(), Times::Quality::without_rate);
 }
 
+/// The parts of the last host are lost; those of the others lie on one timeline all the same.
+TEST(Times, DoNotNeedTheLastHost) {
+  const measure::Moment moments[] = {{}, {5'000, 2'000, 3}, {9'000, 2'000, 3}};
+  const std::string text(reinterpret_cast<const char*>(moments), sizeof moments);
+  std::vector<Record> records(2);
+  records[1].rank = records[1].host = 1;
+  records[0].notes = {{Word::moments, 0, text}, {Word::moments, 0, text}};
+  const Times times(records);
+  EXPECT_EQ(times.quality(), Times::Quality::exact);
+  EXPECT_EQ(times.at(records[1], 5'100), 2'100);
+  // Another number of hosts cannot be.
+  records[0].notes[1].text.resize(2 * sizeof(measure::Moment));
+  EXPECT_EQ(Times(records).quality(), Times::Quality::without_drift);
+}
+
 /// Groups that note nothing are very many in some programs.
 TEST_F(Records, NameGroupsWithTheirFirstEvent) {
   Recorder recorder({.path = path("groups"), .capacity = 64});
