@@ -4,6 +4,8 @@
 #include <fstream>
 #include <map>
 #include <nlohmann/json.hpp>
+#include <tuple>
+#include <utility>
 
 #include "base/utf8.hpp"
 #include "timeline/timeline.hpp"
@@ -32,13 +34,15 @@ void read_head(const std::string& line, Timeline& timeline) {
   if (end == line.npos) throw std::runtime_error("its first line is another one");
   const json about = json::parse(line.substr(0, end) + "}").at("otherData");
   if (about.at("tutti") != trace::file_version) throw std::runtime_error("it is of another version");
-  timeline.ranks = about.at("ranks");
+  const auto ranks = about.at("ranks").get<std::int64_t>();
+  if (ranks < 1 || ranks > trace::most_ranks) throw std::runtime_error("no job has so many ranks");
+  timeline.ranks = static_cast<int>(ranks);
   timeline.dropped = about.at("dropped");
   timeline.nameless = about.at("nameless");
   timeline.clocks = text(about.at("clocks"));
   const json& error = about.at("clock_error_ns");
   timeline.clock_error = error.is_null() ? std::nullopt : std::optional(error.get<std::int64_t>());
-  std::vector<bool> there(static_cast<std::size_t>(std::max(0, timeline.ranks)), false);
+  std::vector<bool> there(static_cast<std::size_t>(timeline.ranks), false);
   for (const json& one : about.at("of_ranks")) {
     const Rank rank = one.at("rank");
     there.at(static_cast<std::size_t>(rank)) = true;
@@ -48,16 +52,21 @@ void read_head(const std::string& line, Timeline& timeline) {
     if (!there[rank]) timeline.missing.push_back(static_cast<Rank>(rank));
 }
 
-Slice slice_of(const json& event) {
+/// Whose thread it is, and which.
+std::pair<Rank, int> thread_of(const json& event, const Timeline& timeline) {
+  const auto thread = event.at("tid").get<std::int64_t>();
+  if (thread < 0 || thread / lanes >= timeline.ranks) throw std::runtime_error("there is no such rank");
+  return {static_cast<Rank>(thread / lanes), static_cast<int>(thread % lanes)};
+}
+
+Slice slice_of(const json& event, const Timeline& timeline) {
   const json& about = event.at("args");
   Slice slice;
   slice.begin = nanoseconds(event.at("ts"));
   slice.end = slice.begin + nanoseconds(event.at("dur"));
   slice.name = text(event.at("name"));
   slice.category = text(event.at("cat"));
-  const int thread = event.at("tid");
-  slice.rank = thread / lanes;
-  slice.lane = thread % lanes;
+  std::tie(slice.rank, slice.lane) = thread_of(event, timeline);
   slice.group = text(about.at("group"));
   if (const json& context = about.at("context"); !context.is_null()) slice.context = context;
   if (const auto site = about.find("site"); site != about.end()) slice.site = text(*site);
@@ -75,13 +84,13 @@ Slice slice_of(const json& event) {
 void read_event(const json& event, Timeline& timeline, std::map<std::uint64_t, Arrow>& open) {
   const std::string phase = event.at("ph");
   if (phase == "X" && event.at("cat") != "phase") {
-    timeline.slices.push_back(slice_of(event));
+    timeline.slices.push_back(slice_of(event, timeline));
   } else if (phase == "s") {
-    open[event.at("id")] = {event.at("tid").get<int>() / lanes, 0, nanoseconds(event.at("ts")), 0};
+    open[event.at("id")] = {thread_of(event, timeline).first, 0, nanoseconds(event.at("ts")), 0};
   } else if (phase == "f") {
     const auto begun = open.find(event.at("id"));
     if (begun == open.end()) return;
-    begun->second.to = event.at("tid").get<int>() / lanes;
+    begun->second.to = thread_of(event, timeline).first;
     begun->second.end = nanoseconds(event.at("ts"));
     timeline.arrows.push_back(begun->second);
     open.erase(begun);

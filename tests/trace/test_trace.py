@@ -52,10 +52,10 @@ def leave_parts(file, ranks):
     return left[0][0]
 
 
-def write(file, *events, ranks=2, **about):
-    """A trace by hand."""
-    of_ranks = [{"rank": rank, "finished": True} for rank in range(ranks)]
-    head = {"tutti": 2, "ranks": ranks, "dropped": 0, "nameless": 0, "clocks": "one", "clock_error_ns": 0}
+def write(file, *events, **about):
+    """A trace of two ranks by hand."""
+    of_ranks = [{"rank": rank, "finished": True} for rank in (0, 1)]
+    head = {"tutti": 2, "ranks": 2, "dropped": 0, "nameless": 0, "clocks": "one", "clock_error_ns": 0}
     text = json.dumps(head | {"of_ranks": of_ranks} | about)
     lines = ",\n".join(map(json.dumps, events))
     file.write_text(f'{{"displayTimeUnit": "ns", "otherData": {text}, "traceEvents": [\n{lines}\n]}}\n')
@@ -297,6 +297,13 @@ def test_files_that_are_no_traces(tmp_path):
         file.write_text(text)
         assert "is no trace of Tutti's" in run("trace", file, status=1)
     assert "is no trace of Tutti's" in run("trace", tmp_path / "other", status=1)
+    for ranks in (-1, 0, 1 << 21):
+        write(file, ranks=ranks, of_ranks=[])
+        assert "line 1: no job has so many ranks" in run("trace", file, status=1)
+    for wrong in (collective(2), collective(-1), collective(1 << 40), {"ph": "s", "id": 1, "tid": 128, "ts": 0}):
+        write(file, collective(0), wrong)
+        assert "line 3: there is no such rank" in run("trace", file, status=1)
+    file.unlink()
     record(tmp_path, "many", 2)
     whole = file.read_text()
     file.write_text(whole[: len(whole) // 2])
