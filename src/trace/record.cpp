@@ -3,29 +3,19 @@
 
 #include <algorithm>
 #include <cstring>
+#include <filesystem>
 #include <fstream>
 #include <memory>
+#include <utility>
 
+#include "trace/file.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::trace {
 namespace {
 
-constexpr int most_ranks = 1 << 20;  // that anybody can have
-
 [[noreturn]] void refuse(const std::string& why) {
   throw Error(Cause::system, "what a rank has recorded cannot be read: " + why);
-}
-
-std::vector<std::byte> bytes_of(const std::string& path) {
-  std::ifstream file(path, std::ios::binary | std::ios::ate);
-  if (!file) refuse("there is no " + path);
-  const std::streamoff length = file.tellg();  // a folder has none
-  std::vector<std::byte> bytes(static_cast<std::size_t>(std::max<std::streamoff>(0, length)));
-  file.seekg(0);
-  if (!file.read(reinterpret_cast<char*>(bytes.data()), static_cast<std::streamsize>(bytes.size())))
-    refuse("reading " + path + " failed");
-  return bytes;
 }
 
 /// The plain values of a header.
@@ -34,14 +24,14 @@ struct Extent {
   std::uint64_t events = 0, words = 0;
 };
 
-/// Checked against the length of the file.
-std::unique_ptr<Extent> extent_of(std::span<const std::byte> bytes) {
+/// Of the first bytes of a file, checked against its length.
+std::unique_ptr<Extent> extent_of(std::span<const std::byte> bytes, std::uint64_t length) {
   auto extent = std::make_unique<Extent>();
   if (bytes.size() < header_bytes) refuse("it is too short");
   std::memcpy(static_cast<void*>(&extent->header), bytes.data(), sizeof(Header));
   const Header& header = extent->header;
   if (header.magic != Header::right_magic) refuse("it is no record, or one of another version");
-  const std::uint64_t room = bytes.size() - header_bytes;
+  const std::uint64_t room = length - header_bytes;
   if (header.word_bytes > room || header.word_bytes % 8 != 0 ||
       header.capacity > (room - header.word_bytes) / sizeof(Event))
     refuse("it is shorter than it says");
@@ -52,6 +42,32 @@ std::unique_ptr<Extent> extent_of(std::span<const std::byte> bytes) {
   extent->events = std::min(header.events.load(std::memory_order_relaxed), header.capacity);
   extent->words = std::min(header.words.load(std::memory_order_relaxed), header.word_bytes);
   return extent;
+}
+
+/// A file up to where its rank has noted anything.
+struct Contents {
+  std::unique_ptr<Extent> extent;
+  std::vector<std::byte> bytes;
+};
+
+/// Whatever bears the name of a part: what is no file may never end, and how much is read has to be checked first.
+Contents read_contents(const std::string& path) {
+  std::error_code error;
+  if (!std::filesystem::is_regular_file(path, error)) refuse(path + " is no file");
+  std::ifstream file(path, std::ios::binary | std::ios::ate);
+  const auto length = static_cast<std::uint64_t>(std::max<std::streamoff>(0, file ? std::streamoff(file.tellg()) : 0));
+  Contents contents;
+  const auto read_up_to = [&](std::uint64_t end) {
+    const std::size_t begin = contents.bytes.size();
+    contents.bytes.resize(end);
+    file.read(reinterpret_cast<char*>(contents.bytes.data() + begin), static_cast<std::streamsize>(end - begin));
+    if (!file) refuse("reading " + path + " failed");
+  };
+  file.seekg(0);
+  read_up_to(std::min<std::uint64_t>(length, header_bytes));
+  contents.extent = extent_of(contents.bytes, length);
+  read_up_to(header_bytes + contents.extent->header.word_bytes + contents.extent->events * sizeof(Event));
+  return contents;
 }
 
 std::vector<Record::Note> notes_of(std::span<const std::byte> words) {
@@ -81,9 +97,10 @@ const Record::Note* Record::find(Word kind) const {
   return found == notes.end() ? nullptr : &*found;
 }
 
-Record parse(std::span<const std::byte> bytes) {
-  const std::unique_ptr<Extent> extent = extent_of(bytes);
-  const Header& header = extent->header;
+namespace {
+
+Record record_of(const Extent& extent, std::span<const std::byte> bytes) {
+  const Header& header = extent.header;
   Record record;
   record.job = header.job;
   record.started = header.started;
@@ -97,9 +114,9 @@ Record parse(std::span<const std::byte> bytes) {
   record.dropped = header.dropped.load(std::memory_order_relaxed);                                // relaxed: a copy
   record.nameless = header.nameless.load(std::memory_order_relaxed);                              // relaxed: a copy
   record.finished = header.finished.load(std::memory_order_relaxed) != 0;                         // relaxed: a copy
-  record.notes = notes_of(bytes.subspan(header_bytes, extent->words));
+  record.notes = notes_of(bytes.subspan(header_bytes, extent.words));
   const std::span<const std::byte> events = bytes.subspan(header_bytes + header.word_bytes);
-  for (std::uint64_t i = 0; i < extent->events; ++i) {
+  for (std::uint64_t i = 0; i < extent.events; ++i) {
     Event event;
     std::memcpy(&event, events.data() + i * sizeof event, sizeof event);
     if (is_sound(event)) record.events.push_back(event);
@@ -107,15 +124,22 @@ Record parse(std::span<const std::byte> bytes) {
   return record;
 }
 
-Record read_record(const std::string& path) { return parse(bytes_of(path)); }
+}  // namespace
+
+Record parse(std::span<const std::byte> bytes) { return record_of(*extent_of(bytes, bytes.size()), bytes); }
+
+Record read_record(const std::string& path) {
+  const Contents contents = read_contents(path);
+  return record_of(*contents.extent, contents.bytes);
+}
 
 std::vector<std::byte> compact(const std::string& path) {
-  std::vector<std::byte> bytes = bytes_of(path);
-  const std::unique_ptr<Extent> extent = extent_of(bytes);
+  Contents contents = read_contents(path);
+  const std::unique_ptr<Extent>& extent = contents.extent;
+  std::vector<std::byte> bytes = std::move(contents.bytes);
   const std::uint64_t words = extent->words / 8 * 8;
   const auto begin = bytes.begin() + header_bytes;
   const auto events = begin + static_cast<std::ptrdiff_t>(extent->header.word_bytes);
-  bytes.erase(events + static_cast<std::ptrdiff_t>(extent->events * sizeof(Event)), bytes.end());
   bytes.erase(begin + static_cast<std::ptrdiff_t>(words), events);
   std::memcpy(bytes.data() + offsetof(Header, word_bytes), &words, sizeof words);
   std::memcpy(bytes.data() + offsetof(Header, capacity), &extent->events, sizeof extent->events);

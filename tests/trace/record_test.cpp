@@ -2,6 +2,7 @@
 // Files of ranks: what was noted is read back, and what is broken does no harm.
 #include <gtest/gtest.h>
 #include <sys/resource.h>
+#include <sys/stat.h>
 
 #include <algorithm>
 #include <chrono>
@@ -9,6 +10,7 @@
 #include <csignal>
 #include <cstring>
 #include <filesystem>
+#include <fstream>
 #include <random>
 #include <thread>
 
@@ -106,6 +108,18 @@ TEST_F(Records, AreRefusedWhenTheyAreNone) {
   for (std::size_t size = 0; size < whole.size(); size += 61)
     EXPECT_THROW(parse(std::span(whole).first(size)), Error) << size;
   EXPECT_THROW(read_record(path("none")), Error);
+}
+
+/// What bears the name of a part may be anything.
+TEST_F(Records, AreRefusedWhereTheyAreNoFiles) {
+  const std::string pipe = path("pipe"), huge = path("huge");
+  ASSERT_EQ(mkfifo(pipe.c_str(), 0600), 0);
+  EXPECT_THROW(read_record(pipe), Error);
+  std::ofstream(huge) << "no record";
+  std::filesystem::resize_file(huge, std::uintmax_t{1} << 42);  // takes no room, but would be read
+  EXPECT_THROW(read_record(huge), Error);
+  EXPECT_THROW(compact(huge), Error);
+  EXPECT_THROW(read_record(std::filesystem::temp_directory_path()), Error);
 }
 
 TEST_F(Records, SurviveAnyDamage) {
