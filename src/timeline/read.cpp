@@ -18,8 +18,6 @@ namespace {
 using nlohmann::json;
 using trace::lanes;
 
-constexpr std::int64_t longest = std::int64_t{1} << 53;  // nanoseconds: three months
-
 [[noreturn]] void refuse(const std::string& file, const std::string& why) {
   throw Error(Cause::system, file + " is no trace of Tutti's: " + why + "; make one by tutti run --trace");
 }
@@ -74,7 +72,7 @@ Slice slice_of(const json& event, const Timeline& timeline) {
   slice.bytes = about.value("bytes", std::uint64_t{0});
   slice.waiting = about.value("waiting_ns", std::int64_t{0});
   slice.stands_for = about.value("stands_for", std::int64_t{1});
-  if (slice.stands_for < 1 || slice.length() < 0 || slice.length() > longest / slice.stands_for)
+  if (slice.stands_for < 1 || slice.length() < 0 || slice.length() > trace::longest_slice / slice.stands_for)
     throw std::runtime_error("it lasts longer than anything can");
   slice.blocking = about.value("blocking", true);
   slice.finished = !about.value("unfinished", false);

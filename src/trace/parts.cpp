@@ -59,8 +59,8 @@ Record read_part(const FoundPart& part) {
   if (alone.front().job != part.job || alone.front().rank != part.rank)
     throw Error(Cause::system, "another rank has written it than the one it is named after");
   const Times times(alone);
-  for (const Event& event : alone.front().events)
-    for (const std::uint64_t ticks : {event.begin, std::max(event.begin, event.end)}) times.at(alone.front(), ticks);
+  const std::uint64_t end = latest(alone.front());
+  for (const Event& event : alone.front().events) times.ends(alone.front(), event, end);
   return std::move(alone.front());
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <limits>
 #include <sstream>
+#include <tuple>
 
 #include "plan/plan.hpp"
 #include "symbols/sites.hpp"
@@ -101,17 +102,15 @@ Part tell(const Record& record, const Times& times) {
   Part part;
   part.record = &record;
   Words words(record);
-  std::uint64_t latest = 0;
-  for (const Event& event : record.events) latest = std::max({latest, event.begin, event.end});
+  const std::uint64_t end = latest(record);
   for (const Event& event : record.events) {
     const Group group = words.group(event);
     Slice slice;
-    slice.begin = times.at(record, event.begin);
+    std::tie(slice.begin, slice.end) = times.ends(record, event, end);
     slice.event = &event;
     slice.context = group.context;
-    slice.end = std::max(slice.begin, times.at(record, event.end != 0 ? event.end : latest));
     slice.group = group.name;
-    if (event.what != What::message) slice.stands_for = stands_for(event.sequence);
+    slice.stands_for = stands_for(event);
     slice.rank = group.rank;
     slice.size = group.size;
     if (event.what != What::step) slice.site = words.site(event.site);

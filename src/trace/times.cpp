@@ -5,6 +5,7 @@
 #include <cmath>
 #include <cstring>
 
+#include "trace/file.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::trace {
@@ -29,6 +30,12 @@ std::vector<measure::Moment> moments_of(const Record::Note& note) {
 }
 
 }  // namespace
+
+std::uint64_t latest(const Record& record) {
+  std::uint64_t latest = 0;
+  for (const Event& event : record.events) latest = std::max({latest, event.begin, event.end});
+  return latest;
+}
 
 Times::Times(const std::vector<Record>& records) {
   Rank hosts = 1;
@@ -73,6 +80,15 @@ std::int64_t Times::local(const Record& record, std::uint64_t ticks) const {
 
 std::int64_t Times::at(const Record& record, std::uint64_t ticks) const {
   return hosts_[static_cast<std::size_t>(record.host)].to_root(local(record, ticks));
+}
+
+std::pair<std::int64_t, std::int64_t> Times::ends(const Record& record, const Event& event,
+                                                  std::uint64_t latest) const {
+  const std::int64_t begin = at(record, event.begin);
+  const std::int64_t end = std::max(begin, at(record, event.end != 0 ? event.end : latest));
+  if (end - begin > longest_slice / static_cast<std::int64_t>(stands_for(event)))
+    throw Error(Cause::system, "a call lasts longer than anything can; record it again");
+  return {begin, end};
 }
 
 std::int64_t Times::error(const Record& record, std::uint64_t ticks) const {

@@ -236,11 +236,14 @@ TEST_F(Records, LeaveNothingWhereThereIsNoRoom) {
 /// A rank whose times are nonsense does not take the others' away.
 TEST_F(Records, AreMergedWithoutDamagedOnes) {
   const std::string file = path("trace.json");
-  for (const Rank rank : {0, 1, 2}) {
-    Recorder recorder({.path = part_of(file, 5, rank), .job = 5, .rank = rank, .size = 4, .capacity = 64});
+  for (const Rank rank : {0, 1, 2, 4}) {
+    Recorder recorder({.path = part_of(file, 5, rank), .job = 5, .rank = rank, .size = 5, .capacity = 64});
     Event& event = *recorder.take(1);
     event.begin = rank == 1 ? ~std::uint64_t{0} / 4 * 3 : base::ticks();
     event.what = What::call;
+    if (rank != 4) continue;
+    event.end = event.begin + (std::uint64_t{1} << 50);  // days, of each of more calls than anybody makes
+    event.sequence = std::uint64_t{1} << 40;
   }
   std::filesystem::rename(part_of(file, 5, 2), part_of(file, 5, 3));
   const auto name = [](std::int32_t) { return std::string_view(); };
@@ -248,7 +251,7 @@ TEST_F(Records, AreMergedWithoutDamagedOnes) {
   EXPECT_THROW(merge_parts(file, name), Error) << "it is there by now";
   remove_parts({part_of(file, 5, 0)});
   EXPECT_TRUE(merge_parts(file, name).empty());
-  EXPECT_TRUE(std::filesystem::exists(part_of(file, 5, 1)));
+  for (const Rank rank : {1, 4}) EXPECT_TRUE(std::filesystem::exists(part_of(file, 5, rank)));
 }
 
 /// What a rank that dies has left: its counter was read when it took room for events, and while it waited.
