@@ -44,7 +44,10 @@ void read_head(const std::string& line, Timeline& timeline) {
   for (const json& one : about.at("of_ranks")) {
     const Rank rank = one.at("rank");
     there.at(static_cast<std::size_t>(rank)) = true;
-    if (!one.at("finished")) timeline.unfinished.push_back(rank);
+    if (one.value("recording", false))
+      timeline.recording.push_back(rank);
+    else if (!one.at("finished"))
+      timeline.unfinished.push_back(rank);
   }
   for (std::size_t rank = 0; rank < there.size(); ++rank)
     if (!there[rank]) timeline.missing.push_back(static_cast<Rank>(rank));

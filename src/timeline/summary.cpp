@@ -102,6 +102,9 @@ std::string heading(const Timeline& timeline, const std::vector<Meeting>& meetin
     text += "NAMELESS: " + std::to_string(timeline.nameless) +
             " groups and places had no room for their names; who came late to calls of such groups is not here; record "
             "again with a larger TUTTI_TRACE_EVENTS\n";
+  if (!timeline.recording.empty())
+    text += base::list_ranks(timeline.recording) + " still recorded when this was made; merge again when the job has " +
+            "ended\n";
   if (!timeline.unfinished.empty())
     text += base::list_ranks(timeline.unfinished) + " died before the end; what was recorded until then is here\n";
   if (!timeline.missing.empty()) text += base::list_ranks(timeline.missing) + " left no record\n";

@@ -41,6 +41,7 @@ struct Timeline {
   std::string clocks;
   std::optional<std::int64_t> clock_error = 0;  ///< At most; nothing: nobody knows.
   std::vector<Rank> unfinished;                 ///< Ranks that died before they could end their records.
+  std::vector<Rank> recording;                  ///< Ranks that still recorded when it was made.
   std::vector<Rank> missing;                    ///< Ranks of which there is none.
   std::vector<Slice> slices;                    ///< By their begin.
   std::vector<Arrow> arrows;

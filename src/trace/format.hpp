@@ -3,6 +3,8 @@
 // what a rank has noted is there whatever becomes of it.
 #pragma once
 
+#include <fcntl.h>
+
 #include <array>
 #include <atomic>
 #include <bit>
@@ -96,6 +98,17 @@ struct Header {
   std::atomic<std::uint32_t> finished;
 };
 inline constexpr std::size_t header_bytes = 4096;
+
+/// A rank that records holds this POSIX record lock, on a byte of its file far behind the end: it goes with the
+/// process, however that ends, and a forked child does not inherit it.
+inline struct flock recording_lock() {
+  struct flock lock {};
+  lock.l_type = F_WRLCK;
+  lock.l_whence = SEEK_SET;
+  lock.l_start = std::int64_t{1} << 62;
+  lock.l_len = 1;
+  return lock;
+}
 static_assert(sizeof(Header) <= header_bytes);
 
 }  // namespace tutti::trace

@@ -278,6 +278,7 @@ Object about(const Story& story, const std::vector<Record>& records) {
   }
   for (const Part& part : story.parts) error = std::max(error, part.clock_error);
   object.add("tutti", file_version)
+      .add("job", std::string_view(base::hexadecimal(records.front().job)))
       .add("ranks", records.front().size)
       .add("dropped", dropped)
       .add("nameless", nameless);
@@ -289,6 +290,7 @@ Object about(const Story& story, const std::vector<Record>& records) {
   const auto rank = [](const Record& record) {
     Object one;
     one.add("rank", record.rank).add("host", record.host).add("pid", record.pid).add("finished", record.finished);
+    one.add("recording", record.recording);
     return one.add("dropped", record.dropped).text();
   };
   return object.raw("of_ranks", base::json::array(records, rank));

@@ -6,12 +6,15 @@
 #include <algorithm>
 #include <charconv>
 #include <filesystem>
+#include <fstream>
 #include <iterator>
 #include <limits>
 #include <map>
 #include <utility>
 
+#include "base/json.hpp"
 #include "base/log.hpp"
+#include "base/names.hpp"
 #include "base/words.hpp"
 #include "trace/merge.hpp"
 #include "trace/record.hpp"
@@ -55,7 +58,9 @@ Jobs find_parts(const std::string& file) {
 
 /// Throws for one that would make the whole trace unreadable.
 Record read_part(const FoundPart& part) {
+  const bool locked = is_recording(part.path);  // before it is read: who ends in between has ended
   std::vector<Record> alone{read_record(part.path)};
+  alone.front().recording = locked && !alone.front().finished;
   if (alone.front().job != part.job || alone.front().rank != part.rank)
     throw Error(Cause::system, "another rank has written it than the one it is named after");
   const Times times(alone);
@@ -124,13 +129,22 @@ void name_others(const std::string& file, const Jobs& jobs, Jobs::const_iterator
               "; move them into a folder of their own to merge them there, or remove them");
 }
 
+/// Whether a trace was made of the same job while its ranks were recording: it may be made again.
+bool is_preview(const std::string& file, std::uint64_t job) {
+  std::ifstream trace(file);
+  std::string head;
+  std::getline(trace, head);
+  return head.find("\"job\": " + base::json::quote(base::hexadecimal(job))) != head.npos &&
+         head.find("\"recording\": true") != head.npos;
+}
+
 /// A file that was written since the ranks started is somebody's good trace.
 void refuse_newer(const std::string& file, const std::vector<Record>& records) {
   struct stat now {};
   if (stat(file.c_str(), &now) != 0 || !S_ISREG(now.st_mode)) return;
   const std::int64_t written = now.st_mtim.tv_sec * std::int64_t{1'000'000'000} + now.st_mtim.tv_nsec;
   const Record& first = *std::ranges::min_element(records, {}, &Record::started);
-  if (written >= first.started)
+  if (written >= first.started && !is_preview(file, first.job))
     throw Error(Cause::usage, file + " is newer than the parts beside it, " + all_of(file, first.job) +
                                   ": another job has written it, or it has been made of them. Move it away to merge "
                                   "them all the same, or remove them");
@@ -142,18 +156,28 @@ std::string part_of(const std::string& file, std::uint64_t job, Rank rank) {
   return part_name(file, job, std::to_string(rank));
 }
 
-std::vector<std::string> merge_parts(const std::string& file, std::string_view (*algorithm)(std::int32_t),
-                                     std::optional<std::uint64_t> job) {
+std::optional<std::vector<std::string>> merge_parts(const std::string& file,
+                                                    std::string_view (*algorithm)(std::int32_t),
+                                                    std::optional<std::uint64_t> job) {
   const Jobs jobs = find_parts(file);
   const auto chosen = job ? jobs.find(*job) : newest(jobs);
   name_others(file, jobs, chosen);
-  if (chosen == jobs.end()) return {};
+  if (chosen == jobs.end()) return std::nullopt;
   std::vector<FoundPart> parts = chosen->second;
   std::vector<Record> records = read_parts(parts);
-  if (records.empty()) return {};
+  if (records.empty()) return std::nullopt;
   refuse_newer(file, records);
+  std::vector<Rank> recording;
+  for (const Record& record : records)
+    if (record.recording) recording.push_back(record.rank);
+  std::ranges::sort(recording);
   write_timeline(file, std::move(records), algorithm);
   std::vector<std::string> merged;
+  if (!recording.empty()) {
+    base::log(base::list_ranks(recording) + (recording.size() == 1 ? " still records" : " still record") + ": " +
+              all_of(file, chosen->first) + " stay, to be merged again when the job has ended");
+    return merged;
+  }
   for (FoundPart& part : parts) merged.push_back(std::move(part.path));
   return merged;
 }

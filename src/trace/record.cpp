@@ -8,6 +8,7 @@
 #include <memory>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "trace/file.hpp"
 #include "tutti/error.hpp"
 
@@ -131,6 +132,13 @@ Record parse(std::span<const std::byte> bytes) { return record_of(*extent_of(byt
 Record read_record(const std::string& path) {
   const Contents contents = read_contents(path);
   return record_of(*contents.extent, contents.bytes);
+}
+
+bool is_recording(const std::string& path) {
+  const base::Descriptor file(open(path.c_str(), O_RDONLY | O_CLOEXEC | O_NONBLOCK));
+  struct flock lock = recording_lock();
+  // As a lock of the open file: this process's own lock shows, too.
+  return file && fcntl(file.get(), F_OFD_GETLK, &lock) == 0 && lock.l_type != F_UNLCK;
 }
 
 std::vector<std::byte> compact(const std::string& path) {

@@ -26,6 +26,7 @@ struct Record {
   Reading first, last;
   std::uint64_t dropped = 0, nameless = 0;  ///< Events and words that had no room.
   bool finished = false;
+  bool recording = false;  ///< Its rank still adds to it, or did when this was asked.
   std::vector<Note> notes;
   std::vector<Event> events;  ///< Those that were begun, in no order.
 
@@ -36,6 +37,8 @@ struct Record {
 /// The file of a rank, or what `compact` has made of it. Throws Error (system) when it is none.
 Record parse(std::span<const std::byte> bytes);
 Record read_record(const std::string& path);
+/// Whether the rank of that file still records. Locks of other hosts show where the file system hands them on.
+bool is_recording(const std::string& path);
 /// The same without the room that was not used.
 std::vector<std::byte> compact(const std::string& path);
 

@@ -11,7 +11,6 @@
 #include <ctime>
 #include <new>
 
-#include "base/descriptor.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::trace {
@@ -46,11 +45,14 @@ std::size_t padded(std::size_t bytes) { return (bytes + 7) / 8 * 8; }
 Recorder::Recorder(const Options& options)
     : path_(options.path), bytes_(header_bytes + word_room(options.capacity) + options.capacity * sizeof(Event)) {
   unlink(path_.c_str());
-  const base::Descriptor file(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
-  if (!file) fail(path_, errno);
+  file_ = base::Descriptor(open(path_.c_str(), O_RDWR | O_CREAT | O_EXCL | O_CLOEXEC, 0666));
+  if (!file_) fail(path_, errno);
+  // Where the file system has no locks, nobody sees that this rank records: it can do so all the same.
+  struct flock lock = recording_lock();
+  fcntl(file_.get(), F_SETLK, &lock);
   // A page without a block on the disk would end the program when it is first touched.
-  int error = posix_fallocate(file.get(), 0, static_cast<off_t>(bytes_));
-  if (error == 0) memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file.get(), 0);
+  int error = posix_fallocate(file_.get(), 0, static_cast<off_t>(bytes_));
+  if (error == 0) memory_ = mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_POPULATE, file_.get(), 0);
   if (memory_ == MAP_FAILED) error = errno;
   if (error != 0) {
     unlink(path_.c_str());  // it holds nothing, and what room the disk had

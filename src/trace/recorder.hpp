@@ -12,6 +12,7 @@
 #include <string_view>
 #include <utility>
 
+#include "base/descriptor.hpp"
 #include "base/ticks.hpp"
 #include "trace/format.hpp"
 #include "tutti/types.hpp"
@@ -63,6 +64,7 @@ class Recorder {
   void read_last();  // it and `last` under the lock, so that relaxed is enough
 
   std::string path_;
+  base::Descriptor file_;  // stays open for the lock's sake
   void* memory_ = nullptr;
   std::size_t bytes_ = 0;
   std::mutex lock_;  // guards the words, the last readings and what follows

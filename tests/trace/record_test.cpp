@@ -250,8 +250,31 @@ TEST_F(Records, AreMergedWithoutDamagedOnes) {
   EXPECT_EQ(merge_parts(file, name), std::vector{part_of(file, 5, 0)});
   EXPECT_THROW(merge_parts(file, name), Error) << "it is there by now";
   remove_parts({part_of(file, 5, 0)});
-  EXPECT_TRUE(merge_parts(file, name).empty());
+  EXPECT_EQ(merge_parts(file, name), std::nullopt);
   for (const Rank rank : {1, 4}) EXPECT_TRUE(std::filesystem::exists(part_of(file, 5, rank)));
+}
+
+/// Nothing is taken from a rank that still records, and the trace is made again when it has ended.
+TEST_F(Records, StayWhileARankRecords) {
+  const std::string file = path("trace.json");
+  const auto name = [](std::int32_t) { return std::string_view(); };
+  std::vector<std::unique_ptr<Recorder>> recorders;
+  std::vector<std::string> all;
+  for (const Rank rank : {0, 1, 2}) {
+    all.push_back(part_of(file, 5, rank));
+    const Recorder::Options options{.path = all.back(), .job = 5, .rank = rank, .size = 3, .capacity = 64};
+    Event& event = *recorders.emplace_back(std::make_unique<Recorder>(options))->take(1);
+    event.begin = base::ticks();
+    event.what = What::call;
+  }
+  recorders[0]->finish();
+  recorders[2].reset();  // it has died
+  // Of this job: to look for the newest opens and closes a part, with which this very process would lose its lock.
+  EXPECT_EQ(merge_parts(file, name, 5), std::vector<std::string>());
+  EXPECT_TRUE(std::ranges::all_of(all, [](const std::string& part) { return std::filesystem::exists(part); }));
+  recorders.clear();
+  EXPECT_EQ(merge_parts(file, name), all);
+  EXPECT_THROW(merge_parts(file, name), Error) << "it is whole by now";
 }
 
 /// What a rank that dies has left: its counter was read when it took room for events, and while it waited.

@@ -339,6 +339,24 @@ def test_parts_of_several_jobs(tmp_path):
     assert new != old
 
 
+def test_a_merge_while_the_job_runs(tmp_path):
+    file = tmp_path / "trace.json"
+    words = ("run", "-n", "2", "--env", f"TUTTI_TRACE={file}", PROGRAM, "goes on")
+    with subprocess.Popen(["tutti", *words], stdout=subprocess.PIPE, stderr=subprocess.DEVNULL, text=True) as job:
+        try:
+            assert [job.stdout.readline() for _ in (0, 1)] == ["recorded\n", "recorded\n"]
+            said = run("trace", "--merge", file)
+            left = parts(file)
+        finally:
+            job.send_signal(signal.SIGTERM)
+    assert [rank for _, rank in left] == [0, 1]
+    assert f"ranks 0, 1 still record: {file}.{left[0][0]}.*.part stay, " in said
+    assert "ranks 0, 1 still recorded when this was made" in said
+    assert "died" not in said
+    assert "ranks 0, 1 died before the end" in run("trace", "--merge", file)
+    assert list(tmp_path.iterdir()) == [file]
+
+
 def test_a_damaged_part_is_left_out(tmp_path):
     file = tmp_path / "trace.json"
     said = run("run", "-n", 2, "--trace", file, PROGRAM, "damaged", status=128 + signal.SIGKILL)

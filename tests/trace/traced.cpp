@@ -115,6 +115,14 @@ void damaged(const Group& world) {
   std::raise(SIGKILL);
 }
 
+/// Goes on until it is killed.
+void goes_on(const Group& world) {
+  add_up(world);
+  std::puts("recorded");
+  std::fflush(stdout);
+  for (;;) std::this_thread::sleep_for(late);
+}
+
 /// Nobody comes to an end. Rank 0 says how far apart two of its calls began.
 void all_killed(const Group& world) {
   add_up(world);
@@ -146,7 +154,7 @@ int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> programs{
       {"known", known},     {"many", many},   {"very many", very_many},   {"killed", killed},
       {"missing", missing}, {"large", large}, {"all killed", all_killed}, {"damaged", damaged},
-      {"groups", groups},   {"waits", waits}};
+      {"groups", groups},   {"waits", waits}, {"goes on", goes_on}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();

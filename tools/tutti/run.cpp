@@ -86,9 +86,10 @@ int run_traced(const RunOptions& given) {
   options.environment.push_back("TUTTI_TRACE=" + file);
   const int status = launcher::run(options);
   try {
-    const std::vector<std::string> merged = trace::merge_parts(file, job::algorithm_name, options.job);
-    if (!merged.empty()) timeline::read(file);  // which throws, and leaves the parts where they are
-    trace::remove_parts(merged);
+    const auto merged = trace::merge_parts(file, job::algorithm_name, options.job);
+    if (!merged) return status;
+    timeline::read(file);  // which throws, and leaves the parts where they are
+    trace::remove_parts(*merged);
   } catch (const std::exception& error) {
     base::log(std::string("what the ranks have recorded stays in parts: ") + error.what());
   }

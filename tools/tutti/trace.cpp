@@ -7,7 +7,9 @@
 #include <CLI/Formatter.hpp>
 #include <fstream>
 #include <memory>
+#include <optional>
 #include <string>
+#include <vector>
 
 #include "commands.hpp"
 #include "job/runtime.hpp"
@@ -31,13 +33,13 @@ void write_picture(const std::string& path, const std::string& picture) {
 }
 
 int run(const TraceOptions& given) {
-  std::vector<std::string> merged;
+  std::optional<std::vector<std::string>> merged;
   if (given.merge) merged = trace::merge_parts(given.file, job::algorithm_name);
-  if (given.merge && merged.empty())
+  if (given.merge && !merged)
     throw Error(Cause::usage, "there are no parts of " + given.file + " (" + given.file +
                                   ".JOB.RANK.part) that can be read; without --merge it is read as it is");
   const timeline::Timeline read = timeline::read(given.file);
-  trace::remove_parts(merged);
+  if (merged) trace::remove_parts(*merged);
   if (!given.picture.empty()) write_picture(given.picture, timeline::draw(read));
   fmt::print("{}", timeline::summary(read));
   return 0;
