@@ -167,7 +167,7 @@ Object details(const Slice& slice, std::string_view (*algorithm)(std::int32_t)) 
   }
   if (event.what != What::step) about.add("site", std::string_view(slice.site));
   if (slice.stands_for > 1) about.add("stands_for", slice.stands_for);
-  if (event.what == What::call) about.add("blocking", event.form == Form::blocking);
+  if (event.what == What::call || event.what == What::message) about.add("blocking", event.form == Form::blocking);
   if (event.what == What::message) about.add("tag", event.message);
   if (event.outcome == Outcome::pending) about.add("unfinished", true);
   if (event.outcome == Outcome::failed) about.add("failed", true);
