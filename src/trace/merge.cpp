@@ -243,17 +243,16 @@ void write_phases(Writer& writer, const Story& story, int process) {
   for (const Meeting& meeting : story.meetings | std::views::values) {
     const auto root = std::ranges::find(meeting.ranks, meeting.root, &Meeting::Presence::rank);
     if (static_cast<Kind>(meeting.kind) != Kind::bcast || root == meeting.ranks.end()) continue;
-    const std::int64_t first = std::ranges::min_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
     const std::int64_t last = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
     const std::int64_t end = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::end)->end;
     const int number = numbers.try_emplace(meeting.group, static_cast<int>(numbers.size())).first->second;
-    const int thread = number * lanes + groups[meeting.group].place(first, end);
+    const int thread = number * lanes + groups[meeting.group].place(meeting.begin, end);
     const auto phase = [&](const char* text, std::int64_t from, std::int64_t to) {
       Object object = event("X", process, thread, from);
       object.raw("dur", micro(to - from)).add("name", std::string_view(text)).add("cat", std::string_view("phase"));
       writer.line(object.raw("args", Object().add("group", meeting.group).add("number", meeting.sequence).text()));
     };
-    phase("startup", first, root->begin);
+    phase("startup", meeting.begin, root->begin);
     phase("intermediate", root->begin, last);
     phase("final", last, std::max(last, end));
   }

@@ -151,14 +151,13 @@ void Story::meet() {
       meeting.size = slice.size;
       meeting.root = slice.event->peer;
       meeting.kind = slice.event->kind;
+      meeting.begin = std::min(meeting.begin, slice.begin);
       meeting.ranks.push_back({part.record->rank, slice.rank, slice.begin, slice.end});
     }
   }
   for (Part& part : parts) {
     for (Slice& slice : part.slices) {
-      if (!meets(slice)) continue;
-      const Meeting& meeting = meetings.at({slice.context, slice.event->sequence});
-      slice.late = slice.begin - std::ranges::min_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
+      if (meets(slice)) slice.late = slice.begin - meetings.at({slice.context, slice.event->sequence}).begin;
     }
   }
 }

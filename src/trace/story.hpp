@@ -3,6 +3,7 @@
 #pragma once
 
 #include <cstdint>
+#include <limits>
 #include <map>
 #include <string>
 #include <string_view>
@@ -46,6 +47,7 @@ struct Meeting {
   int size = 0;
   Rank root = -1;
   std::uint8_t kind = 0;
+  std::int64_t begin = std::numeric_limits<std::int64_t>::max();  ///< The first rank's.
   std::vector<Presence> ranks;
 };
 

@@ -317,6 +317,23 @@ TEST(Story, TakesWhatWasMovedFromTheWaiting) {
   EXPECT_EQ(story.meetings.size(), 1u);
 }
 
+/// Whatever a part says: as many calls of one number take no longer than others. (Pair by pair: half a minute.)
+TEST(Story, MeetsManyCallsOfOneNumber) {
+  std::vector<Record> records(1);
+  records[0].size = 1;
+  records[0].notes = {{Word::group, 5, "0 1 world"}};
+  Event event;
+  event.what = What::call;
+  for (event.begin = 1; event.begin < 150'000; ++event.begin) {
+    event.end = event.begin + 1;
+    records[0].events.push_back(event);
+  }
+  const auto start = std::chrono::steady_clock::now();
+  const Story story(records);
+  EXPECT_LT(std::chrono::steady_clock::now() - start, std::chrono::seconds(8));
+  EXPECT_EQ(story.parts[0].slices.back().late, 149'998);
+}
+
 /// Calls of groups whose names had no room did not meet each other.
 TEST(Story, LeavesUnknownGroupsOutOfMeetings) {
   std::vector<Record> records(2);
