@@ -6,7 +6,6 @@
 #include <deque>
 #include <filesystem>
 #include <fstream>
-#include <ranges>
 #include <set>
 #include <utility>
 
@@ -238,30 +237,41 @@ void write_part(Writer& writer, const Part& part, std::string_view (*algorithm)(
 /// The three phases of a broadcast (Siebert, Efficient Broadcast for Multicast-Capable Interconnection Networks, 2006):
 /// until the root comes nothing can be done, until the last rank comes not everything, then all.
 void write_phases(Writer& writer, const Story& story, int process) {
-  std::map<std::string_view, Lanes> groups;
-  std::map<std::string_view, int> numbers;
-  for (const Meeting& meeting : story.meetings | std::views::values) {
+  struct Group {
+    int number = 0;
+    std::string_view name;
+    Lanes lanes;
+  };
+  std::map<std::uint64_t, Group> groups;  // by context: several may have one name
+  std::vector<std::pair<std::uint64_t, const Meeting*>> meetings;
+  for (const auto& [key, meeting] : story.meetings) meetings.emplace_back(key.first, &meeting);
+  // A group's broadcasts need not begin in the order of their numbers, which lanes rely on.
+  std::ranges::stable_sort(meetings, {}, [](const auto& entry) { return entry.second->begin; });
+  for (const auto& [context, met] : meetings) {
+    const Meeting& meeting = *met;
     const auto root = std::ranges::find(meeting.ranks, meeting.root, &Meeting::Presence::rank);
     if (static_cast<Kind>(meeting.kind) != Kind::bcast || root == meeting.ranks.end()) continue;
     const std::int64_t last = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::begin)->begin;
     const std::int64_t end = std::ranges::max_element(meeting.ranks, {}, &Meeting::Presence::end)->end;
-    const int number = numbers.try_emplace(meeting.group, static_cast<int>(numbers.size())).first->second;
-    const int thread = number * lanes + groups[meeting.group].place(meeting.begin, end);
+    Group& group = groups.try_emplace(context, Group{static_cast<int>(groups.size()), meeting.group, {}}).first->second;
+    const int thread = group.number * lanes + group.lanes.place(meeting.begin, end);
     const auto phase = [&](const char* text, std::int64_t from, std::int64_t to) {
       Object object = event("X", process, thread, from);
       object.raw("dur", micro(to - from)).add("name", std::string_view(text)).add("cat", std::string_view("phase"));
-      writer.line(object.raw("args", Object().add("group", meeting.group).add("number", meeting.sequence).text()));
+      Object about;
+      about.add("group", meeting.group).add("context", std::string_view(base::hexadecimal(context)));
+      writer.line(object.raw("args", about.add("number", meeting.sequence).text()));
     };
     phase("startup", meeting.begin, root->begin);
     phase("intermediate", root->begin, last);
     phase("final", last, std::max(last, end));
   }
-  if (numbers.empty()) return;
+  if (groups.empty()) return;
   name(writer, "process", process, 0, "phases of broadcasts", process);
-  for (const auto& [group, number] : numbers)
-    for (std::size_t lane = 0; lane < groups[group].count(); ++lane) {
-      const int thread = number * lanes + static_cast<int>(lane);
-      name(writer, "thread", process, thread, "group " + std::string(group), thread);
+  for (const auto& [context, group] : groups)
+    for (std::size_t lane = 0; lane < group.lanes.count(); ++lane) {
+      const int thread = group.number * lanes + static_cast<int>(lane);
+      name(writer, "thread", process, thread, "group " + std::string(group.name), thread);
     }
 }
 

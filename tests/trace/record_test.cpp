@@ -11,10 +11,15 @@
 #include <cstring>
 #include <filesystem>
 #include <fstream>
+#include <map>
 #include <random>
+#include <regex>
+#include <set>
+#include <string>
 #include <thread>
 
 #include "plan/plan.hpp"
+#include "trace/merge.hpp"
 #include "trace/parts.hpp"
 #include "trace/recorder.hpp"
 #include "trace/story.hpp"
@@ -315,6 +320,37 @@ TEST(Story, TakesWhatWasMovedFromTheWaiting) {
   EXPECT_EQ(story.parts[0].slices[0].begin, 0);
   EXPECT_EQ(story.parts[0].slices[0].waiting, 80);
   EXPECT_EQ(story.meetings.size(), 1u);
+}
+
+/// Two groups of one name, in which broadcasts overlap, and one of which began its second first.
+TEST_F(Records, HavePhasesOfEachGroupOnThreadsOfItsOwn) {
+  std::vector<Record> records(1);
+  records[0].size = 1;
+  records[0].notes = {{Word::group, 5, "0 1 twin"}, {Word::group, 6, "0 1 twin"}};
+  const auto bcast = [&](std::uint32_t group, std::uint64_t sequence, std::uint64_t begin, std::uint64_t end) {
+    Event event;
+    event.what = What::call;
+    event.kind = static_cast<std::uint8_t>(Kind::bcast);
+    event.peer = 0;
+    event.group = group;
+    event.sequence = sequence;
+    event.begin = begin;
+    event.end = end;
+    records[0].events.push_back(event);
+  };
+  bcast(0, 1, 1'000, 9'000);
+  bcast(1, 2, 2'000, 3'000);
+  bcast(1, 1, 4'000, 5'000);
+  const std::string file = path("trace.json");
+  write_timeline(file, records, [](std::int32_t) { return std::string_view(); });
+  std::map<std::string, std::set<std::string>> threads;  // by context
+  std::ifstream trace(file);
+  const std::regex phase("\"tid\": ([0-9]+).*\"cat\": \"phase\".*\"context\": \"([0-9a-f]+)\"");
+  std::smatch found;
+  for (std::string line; std::getline(trace, line);)
+    if (std::regex_search(line, found, phase)) threads[found[2]].insert(found[1]);
+  const std::map<std::string, std::set<std::string>> wanted{{"0000000000000005", {"0"}}, {"0000000000000006", {"64"}}};
+  EXPECT_EQ(threads, wanted);
 }
 
 /// Whatever a part says: as many calls of one number take no longer than others. (Pair by pair: half a minute.)
