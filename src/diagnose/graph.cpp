@@ -100,6 +100,8 @@ std::vector<Blame> Graph::blames() const {
     for (const Edge& edge : edges) {
       const State is = state(edge.to);
       if (is == State::waiting) continue;
+      const Seat &from = situation_.seat(edge.from), &to = situation_.seat(edge.to);
+      if (to.moved && from.host != to.host) continue;
       const auto member = std::ranges::find(edge.group->members, edge.to, &Member::world);
       const bool message = is_message(edge.wait->what);
       const bool reached = edge.wait->what == host::Waited::collective && member != edge.group->members.end() &&

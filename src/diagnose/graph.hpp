@@ -35,7 +35,8 @@ class Graph {
 
   /// Nobody waits for anybody.
   bool quiet() const;
-  /// The dead first, then those that have left, are stopped, …
+  /// The dead first, then those that have left, are stopped, … Hosts are not looked at in the same moment: a rank that
+  /// goes on is not to blame for what another host shows.
   std::vector<Blame> blames() const;
   /// Ranks that wait for each other in several operations, so that none can go on: each as short as can be, no rank in
   /// two of them. Who waits for each other in one operation that all have called is at work in it.

@@ -80,9 +80,10 @@ Situation observe(const Source& source, std::int32_t ranks) {
     if (same_call && mpi.call % 2 != 0 && can_be_in_mpi(seat.state)) seat.mpi = mpi;
     if (seat.mpi && seat.state != State::stopped) seat.state = State::in_mpi;
     if (seat.state == State::sleeping) seat.system_call = source.system_call(static_cast<Rank>(i));
-    const bool calls = processes[i].called && (processes[i].last_sequence != earlier.last_sequence ||
-                                               processes[i].last_context != earlier.last_context);
-    situation.moving = situation.moving || calls || !same_call || (seat.state == State::waiting && seat.waits.empty());
+    seat.moved = processes[i].called && (processes[i].last_sequence != earlier.last_sequence ||
+                                         processes[i].last_context != earlier.last_context);
+    situation.moving =
+        situation.moving || seat.moved || !same_call || (seat.state == State::waiting && seat.waits.empty());
     situation.seats.push_back(std::move(seat));
   }
   return situation;

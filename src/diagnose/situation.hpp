@@ -34,6 +34,7 @@ struct Seat {
   std::string maps;        ///< On another host: what of /proc/PID/maps names the files that it runs.
   std::string host;        ///< Its host's name; empty in a job on one host.
   std::string why_silent;  ///< Where that is its state.
+  bool moved = false;      ///< It has called a collective between the two looks.
   /// What it has been waiting for, long enough to matter, without moving on; those that a thread waits for come first.
   std::vector<host::Wait> waits;
   std::optional<InMpi> mpi;                     ///< In which function of its MPI it is.

@@ -103,5 +103,19 @@ TEST_F(Findings, FollowAnOperationToWhoIsMissingInIt) {
   EXPECT_EQ(found().kind, "waiting") << found().text;
 }
 
+/// What another host shows may be over by now, if that rank has called something meanwhile.
+TEST_F(Findings, BlameNoRankOfAnotherHostThatGoesOn) {
+  make(2);
+  seat(1).state = State::running;
+  seat(1).moved = true;
+  waits(0, 1, host::Waited::collective, 3);
+  EXPECT_EQ(found().kind, "missing") << "on one host, all are looked at at once";
+  seat(0).host = "a";
+  seat(1).host = "b";
+  EXPECT_EQ(found().kind, "waiting") << found().text;
+  seat(1).moved = false;
+  EXPECT_EQ(found().kind, "missing") << found().text;
+}
+
 }  // namespace
 }  // namespace tutti::diagnose
