@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "trace/merge.hpp"
 
+#include <unistd.h>
+
 #include <algorithm>
 #include <cstdio>
 #include <deque>
@@ -38,8 +40,9 @@ class Writer {
     out_ << "{\"displayTimeUnit\": \"ns\", \"otherData\": " << about.text() << ", \"traceEvents\": [";
   }
   void line(const Object& event) { out_ << (std::exchange(first_, false) ? "\n" : ",\n") << event.text(); }
-  void end() {
+  void end(const std::function<void()>& check) {
     out_ << "\n]}\n" << std::flush;
+    check();
     if (!out_ || (!draft_.empty() && std::rename(draft_.c_str(), path_.c_str()) != 0))
       throw Error(Cause::system, "cannot write the trace " + path_ + "; see whether its folder has room");
     draft_.clear();
@@ -50,7 +53,8 @@ class Writer {
     std::error_code error;
     const std::filesystem::file_status status = std::filesystem::symlink_status(file, error);
     const bool plain = !std::filesystem::exists(status) || std::filesystem::is_regular_file(status);
-    return plain ? file + "." + base::hexadecimal(job) + ".draft" : std::string();
+    // Ranks that end write theirs, while somebody merges what there was of them before.
+    return plain ? file + "." + base::hexadecimal(job) + "." + std::to_string(getpid()) + ".draft" : std::string();
   }
 
   std::string path_, draft_;  // no draft: none is left to remove
@@ -307,7 +311,8 @@ Object about(const Story& story, const std::vector<Record>& records) {
 
 }  // namespace
 
-void write_timeline(const std::string& file, std::vector<Record> records, std::string_view (*algorithm)(std::int32_t)) {
+void write_timeline(const std::string& file, std::vector<Record> records, std::string_view (*algorithm)(std::int32_t),
+                    const std::function<void()>& check) {
   if (records.empty()) throw Error(Cause::system, "there is nothing to make the trace " + file + " of");
   std::ranges::sort(records, {}, &Record::rank);
   const Story story(records);
@@ -330,7 +335,7 @@ void write_timeline(const std::string& file, std::vector<Record> records, std::s
   }
   write_arrows(writer, messages);
   write_phases(writer, story, hosts + 1);
-  writer.end();
+  writer.end(check);
 }
 
 }  // namespace tutti::trace

@@ -138,14 +138,13 @@ bool is_preview(const std::string& file, std::uint64_t job) {
          head.find("\"recording\": true") != head.npos;
 }
 
-/// A file that was written since the ranks started is somebody's good trace.
-void refuse_newer(const std::string& file, const std::vector<Record>& records) {
+/// A file that was written since the ranks started is somebody's good trace. `started`: when the first of them did.
+void refuse_newer(const std::string& file, std::uint64_t job, std::int64_t started) {
   struct stat now {};
   if (stat(file.c_str(), &now) != 0 || !S_ISREG(now.st_mode)) return;
   const std::int64_t written = now.st_mtim.tv_sec * std::int64_t{1'000'000'000} + now.st_mtim.tv_nsec;
-  const Record& first = *std::ranges::min_element(records, {}, &Record::started);
-  if (written >= first.started && !is_preview(file, first.job))
-    throw Error(Cause::usage, file + " is newer than the parts beside it, " + all_of(file, first.job) +
+  if (written >= started && !is_preview(file, job))
+    throw Error(Cause::usage, file + " is newer than the parts beside it, " + all_of(file, job) +
                                   ": another job has written it, or it has been made of them. Move it away to merge "
                                   "them all the same, or remove them");
 }
@@ -166,12 +165,15 @@ std::optional<std::vector<std::string>> merge_parts(const std::string& file,
   std::vector<FoundPart> parts = chosen->second;
   std::vector<Record> records = read_parts(parts);
   if (records.empty()) return std::nullopt;
-  refuse_newer(file, records);
+  const std::int64_t started = std::ranges::min_element(records, {}, &Record::started)->started;
+  // Once more in the end: ranks that still record may have ended meanwhile, and written theirs.
+  const auto check = [&, job = chosen->first] { refuse_newer(file, job, started); };
+  check();
   std::vector<Rank> recording;
   for (const Record& record : records)
     if (record.recording) recording.push_back(record.rank);
   std::ranges::sort(recording);
-  write_timeline(file, std::move(records), algorithm);
+  write_timeline(file, std::move(records), algorithm, check);
   std::vector<std::string> merged;
   if (!recording.empty()) {
     base::log(base::list_ranks(recording) + (recording.size() == 1 ? " still records" : " still record") + ": " +

@@ -270,6 +270,7 @@ TEST_F(Records, StayWhileARankRecords) {
     const Recorder::Options options{.path = all.back(), .job = 5, .rank = rank, .size = 3, .capacity = 64};
     Event& event = *recorders.emplace_back(std::make_unique<Recorder>(options))->take(1);
     event.begin = base::ticks();
+    event.algorithm = 0;
     event.what = What::call;
   }
   recorders[0]->finish();
@@ -280,6 +281,15 @@ TEST_F(Records, StayWhileARankRecords) {
   recorders.clear();
   EXPECT_EQ(merge_parts(file, name), all);
   EXPECT_THROW(merge_parts(file, name), Error) << "it is whole by now";
+  // Somebody else has written it when all that is to stand there has been looked at.
+  std::filesystem::remove(file);
+  static std::string other;
+  other = file;
+  EXPECT_THROW(merge_parts(file, [](std::int32_t) { return std::ofstream(other) << "whole", std::string_view(); }),
+               Error);
+  std::string text;
+  std::getline(std::ifstream(file), text);
+  EXPECT_EQ(text, "whole");
 }
 
 /// What a rank that dies has left: its counter was read when it took room for events, and while it waited.
