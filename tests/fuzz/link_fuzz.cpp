@@ -59,6 +59,16 @@ void send_much(Link& link, int other) {
   if (kept.state != State::done || count <= longest_header + large.size() + small.size()) std::abort();
 }
 
+/// A peer that was given up is told so; what it sends, of any kind, is for nobody, until it hangs up.
+void see_off(Link& link, int other, std::span<const std::byte> sends, void (*lose)(Transfer&)) {
+  std::vector<std::byte> buffer(64 << 10);
+  link.close_behind({}, lose);
+  if (!link.write() || send(other, sends.data(), sends.size(), MSG_NOSIGNAL) < 0 || !link.discard(buffer)) std::abort();
+  shutdown(other, SHUT_WR);
+  while (link.discard(buffer)) {
+  }
+}
+
 }  // namespace
 
 extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size) {
@@ -82,6 +92,8 @@ extern "C" int LLVMFuzzerTestOneInput(const std::uint8_t* data, std::size_t size
   }
   Transfer transfer;
   if (stands && (!link.put({}, {}) || !link.put_large(1, transfer))) std::abort();
-  link.close([](Transfer& one) { one.state = State::lost; });
+  const auto lose = [](Transfer& one) { one.state = State::lost; };
+  if (stands) see_off(link, other.get(), std::as_bytes(std::span(data, size)), lose);
+  link.close(lose);
   return 0;
 }
