@@ -49,7 +49,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
         with->member->run(described.at(__builtin_return_address(0)));
       } else {
         code = pass_on(arguments..., comm);
-        if (code != MPI_SUCCESS && known(comm) != with) return code;  // the program's error handler has freed it
+        if (is_freed(code, comm, with)) return code;
         if (refused(code)) {
           turn.give_back();
           return code;
@@ -73,7 +73,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
                            ? real_starting(arguments..., comm, request)
                            : hand_out(with->starting->start(described.at(__builtin_return_address(0))),
                                       hold(described.call->reduction), request);
-      if (code != MPI_SUCCESS && known(comm) != with) return code;  // the program's error handler has freed it
+      if (is_freed(code, comm, with)) return code;
       if (code == MPI_SUCCESS)
         turn.started(*request);
       else if (refused(code))
@@ -143,6 +143,11 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   }
   static bool prefers_tutti(Communicator& with, Arguments... arguments) {
     return policy.of(C::kind) == Choice::always || with.choices->gains(C::kind, C::size(with.place, arguments...));
+  }
+
+  /// By the program's error handler, when the call failed: nothing of it is to be touched.
+  static bool is_freed(int code, MPI_Comm comm, const Communicator* with) {
+    return code != MPI_SUCCESS && known(comm) != with;
   }
 
   /// Always the blocking form, with which that of another rank matches.
