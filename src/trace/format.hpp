@@ -98,6 +98,7 @@ struct Header {
   std::atomic<std::uint32_t> finished;
 };
 inline constexpr std::size_t header_bytes = 4096;
+static_assert(sizeof(Header) <= header_bytes);
 
 /// A rank that records holds this POSIX record lock, on a byte of its file far behind the end: it goes with the
 /// process, however that ends, and a forked child does not inherit it.
@@ -109,6 +110,5 @@ inline struct flock recording_lock() {
   lock.l_len = 1;
   return lock;
 }
-static_assert(sizeof(Header) <= header_bytes);
 
 }  // namespace tutti::trace
