@@ -110,12 +110,13 @@ void publish_windows(const launch::Member& place, const std::vector<Rank>& hosts
 }
 
 /// The sockets to other hosts, open for calls by all when this returns. The window is open as well.
-Far listen(launch::Member& place, const std::vector<Rank>& hosts, std::unique_ptr<launch::Window>& window) {
+Far listen(launch::Member& place, const std::vector<Rank>& hosts, std::vector<std::string> where,
+           std::unique_ptr<launch::Window>& window) {
   namespace tcp = transport::tcp;
   const auto addresses = std::make_shared<std::vector<std::string>>();
   tcp::Options options;
   options.identity = {.job = place.job(), .rank = place.rank(), .size = place.size(), .secret = place.secret().bytes};
-  options.listen = transport::places_to_listen(place.one_network());
+  options.listen = std::move(where);
   options.find = [addresses](Rank peer) { return (*addresses)[static_cast<std::size_t>(peer)]; };
   // No less than usual: a call that waits has a limit of its own, and is told who is late, not that somebody is lost.
   options.patience = std::max(options.patience, timeout_from_environment());
@@ -139,6 +140,9 @@ void World::make() {
   const Rank rank = place.rank();
   const std::vector<Rank> hosts(place.hosts().begin(), place.hosts().end());
   const bool spans_hosts = std::ranges::max(hosts) > 0;
+  // Before another rank is asked for anything: it may have ended for want of an address, as this one would.
+  std::vector<std::string> where;
+  if (spans_hosts) where = transport::places_to_listen(place.one_network());
   const auto segment = place.segment();
   const tune::Source source = tune::find_table(this_machine(place.cores()));
   if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
@@ -167,7 +171,7 @@ void World::make() {
     process.table.why += "; hosts share a machine's cores: few messages go before few steps";
   recording = Recording::wanted(place.job(), rank, hosts);
   if (recording) process.recorder = &recording->recorder();
-  member = make_process_world(process, spans_hosts ? listen(place, hosts, window) : Far());
+  member = make_process_world(process, spans_hosts ? listen(place, hosts, std::move(where), window) : Far());
   if (recording) recording->begin(*member);
 }
 
