@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline, a radix a
 // tree of it: fewest messages.
+#include "collectives/blocks.hpp"
 #include "collectives/compose.hpp"
 
 namespace tutti::collectives {
@@ -26,7 +27,7 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
       return is_long ? "ring" : tree && kind == Kind::allgather ? "gather_bcast" : "bruck";
     case Kind::reduce_scatter_block:
     case Kind::reduce_scatter:
-      return !shape.commutative ? "pairwise" : is_long ? "ring" : "recursive_halving";
+      return !shape.commutative ? "pairwise" : is_long ? "ring" : "circulant";
     case Kind::scan:
     case Kind::exscan:
       return pipeline || is_long ? "chain" : "recursive_doubling";
@@ -41,7 +42,7 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
 }  // namespace
 
 const Algorithm& among_leaders(Kind kind, const Shape& shape, Count large) {
-  return *find(kind, name(kind, shape, shape.count > large));
+  return *find(kind, name(kind, shape, largest_block(shape) > large));
 }
 
 }  // namespace tutti::collectives

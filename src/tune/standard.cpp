@@ -161,7 +161,9 @@ reduce_scatter_block - -    board_pipeline
 reduce_scatter_block 32K 2  recursive_halving
 reduce_scatter_block 16 -   tree
 reduce_scatter_block 32K -  recursive_halving
+reduce_scatter_block 32K -  circulant
 >2G reduce_scatter_block 64K - recursive_halving
+>2G reduce_scatter_block 64K - circulant
 >2G reduce_scatter_block - - pairwise
 reduce_scatter_block - -    ring
 reduce_scatter_block - -    pairwise
@@ -176,7 +178,9 @@ reduce_scatter -     -      board_pipeline
 reduce_scatter 32K 2 recursive_halving
 reduce_scatter 16    -      tree
 reduce_scatter 32K   -      recursive_halving
+reduce_scatter 32K   -      circulant
 >2G reduce_scatter 64K - recursive_halving
+>2G reduce_scatter 64K - circulant
 >2G reduce_scatter - - pairwise
 reduce_scatter -     -      ring
 reduce_scatter -     -      pairwise

@@ -187,5 +187,21 @@ TEST(Composition, MayExposeMemory) {
   EXPECT_TRUE(verdict.ok) << verdict.text;
 }
 
+/// Among leaders, too, a long message is one of the longest block: no leader hands on what is not for its host, and
+/// none needs room for what belongs at home in the output.
+TEST(Composition, LeadersMoveNoBlockTwice) {
+  constexpr Rank hosts[] = {0, 0, 1, 1, 2, 2};
+  for (const Count count : {1, 3000})
+    for (const Rank rank : {0, 2, 4}) {
+      const Shape shape{.rank = rank, .size = 6, .count = count, .hosts = hosts, .small_cell = 16, .large_cell = 8192};
+      const Plan summed = reduce_scatter_block::hosts(shape), collected = allgather::hosts(shape);
+      Count sent = 0;
+      for (const plan::Step& step : summed.steps)
+        if (step.verb == Verb::send) sent += step.source.count;
+      EXPECT_EQ(sent, 4 * count) << "rank " << rank;
+      EXPECT_TRUE(count == 1 || collected.scratch == 0) << "rank " << rank << ": " << collected.scratch;
+    }
+}
+
 }  // namespace
 }  // namespace tutti::collectives

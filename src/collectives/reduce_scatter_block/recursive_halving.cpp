@@ -80,8 +80,32 @@ class Halving {
 }  // namespace
 
 plan::Plan recursive_halving(const Shape& shape) {
-  const allreduce::Team team(shape);
-  return Halving(shape, team).build();
+  Writer b(shape);
+  Operands operands(shape);
+  Rank first = 0;               // of those whose blocks are combined here
+  Slice held = operands.all();  // what their blocks have come to
+  Handle ready;
+  for (Rank half = shape.size / 2; half > 0; half /= 2) {
+    const Rank other = shape.rank ^ half, middle = first + half;
+    const bool upper = shape.rank >= middle;
+    const Count below = operands.blocks(first, middle).count;
+    const Slice lower_half = held.part(0, below), upper_half = held.part(below, held.count - below);
+    const Slice given = upper ? lower_half : upper_half, mine = upper ? upper_half : lower_half;
+    const Handle sent = b.send(other, given).after(ready);
+    if (upper) first = middle;
+    if (2 * half < shape.size) {
+      held = mine;
+      ready = b.recv_reduce(other, held, Side::left).after(ready);
+      continue;
+    }
+    operands.read(given, sent);
+    held = b.scratch(mine.count);
+    const Handle received = b.recv(other, held);
+    ready = b.reduce(mine, held, Side::left).after(received);
+    operands.read(mine, ready);
+  }
+  operands.finish(b, held, {ready});
+  return b.build();
 }
 
 }  // namespace tutti::collectives::reduce_scatter_block
