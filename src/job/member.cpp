@@ -119,7 +119,9 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   if (peer < 0 || peer >= channel_->size())
     refuse("there is no such rank; name one from 0 to " + std::to_string(channel_->size() - 1));
   if (peer == channel_->rank()) refuse("that is this rank itself; copy the data instead");
-  if (count < 0 || count > std::numeric_limits<Count>::max() / static_cast<Count>(std::max<std::size_t>(element, 1)))
+  if (element == 0 || element > std::numeric_limits<std::uint32_t>::max())
+    refuse("elements of " + std::to_string(element) + " bytes; pass their size, from 1 to 4294967295");
+  if (count < 0 || count > std::numeric_limits<Count>::max() / static_cast<Count>(element))
     refuse("a count of " + std::to_string(count) + " is negative, or of more bytes than there can be");
   plan::Builder builder(channel_->rank(), channel_->size());
   if (verb == plan::Verb::send)
@@ -133,6 +135,8 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
   plan::Plan plan = builder.build();
   engine::Layouts layouts;
   if (mark.layout != nullptr) {
+    const std::string text = shortage("the buffer", mark.layout, count * static_cast<Count>(element));
+    if (!text.empty()) refuse(text);
     if (verb == plan::Verb::recv && mark.layout->overlaps())
       refuse("parts of the buffer overlap (" + mark.layout->describe() +
              "); what is received needs a place of its own");

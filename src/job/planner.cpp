@@ -269,13 +269,16 @@ void Planner::check_varying(const Call& call) const {
     refuse(call, "its blocks lie side by side; pass no offsets");
 }
 
+std::string shortage(std::string_view buffer, const Layout* layout, Count bytes) {
+  if (layout == nullptr || layout->size() >= bytes) return {};
+  return std::string(buffer) + " is laid out as " + layout->describe() + ", but " + std::to_string(bytes) +
+         " bytes are needed; make it longer";
+}
+
 void Planner::check_layouts(const Call& call, const Reach& reach) const {
   const auto side = [&](const char* which, const Layout* layout, Count elements) {
-    if (layout == nullptr) return;
-    const Count bytes = elements * static_cast<Count>(call.element);
-    if (layout->size() < bytes)
-      refuse(call, std::string(which) + " is laid out as " + layout->describe() + ", but " + std::to_string(bytes) +
-                       " bytes are needed; make it longer");
+    const std::string text = shortage(which, layout, elements * static_cast<Count>(call.element));
+    if (!text.empty()) refuse(call, text);
   };
   side("in", call.input_layout, reach.input);
   side("out", call.output_layout, reach.output);

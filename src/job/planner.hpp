@@ -5,6 +5,7 @@
 #include <array>
 #include <memory>
 #include <string>
+#include <string_view>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -23,6 +24,9 @@ struct Agreed {
   std::vector<Rank> hosts{};  ///< Of each rank of the group, by their lowest ranks; empty: all share one.
   std::size_t segment = 0;    ///< transport::Capabilities', between hosts.
 };
+
+/// What to say of a buffer whose layout ends before the bytes that are needed of it; empty: it has them, or no layout.
+std::string shortage(std::string_view buffer, const Layout* layout, Count bytes);
 
 /// One per group. Used under the group's rule that one thread at a time starts operations: its turn guards this.
 class Planner {

@@ -150,6 +150,23 @@ static void check_exchange(tutti_group group, int form) {
   release(out, 2 * size);
 }
 
+/* Messages of more elements than their layout names. */
+static void check_long_messages(tutti_group group) {
+  const int32_t size = tutti_size(group), peer = (tutti_rank(group) + 1) % size;
+  int64_t* matrix = fresh(2 * rows * columns);
+  tutti_layout column = NULL;
+  tutti_request request;
+  if (size > 1) {
+    CHECK_OK(tutti_layout_strided(&column, TUTTI_INT64, rows, 1, columns));
+    CHECK_FAILS(TUTTI_USAGE, tutti_isend(group, matrix, rows + 1, tutti_laid_out(column, NULL), peer, 7, &request));
+    CHECK(strstr(tutti_last_error(), "48 bytes") != NULL);
+    CHECK_FAILS(TUTTI_USAGE, tutti_irecv(group, matrix, rows + 1, tutti_laid_out(NULL, column), peer, 7, &request));
+    CHECK(strstr(tutti_last_error(), "48 bytes") != NULL);
+    CHECK_OK(tutti_layout_free(&column));
+  }
+  release(matrix, 2 * rows * columns);
+}
+
 static void check_refused(tutti_group group) {
   int64_t* data = fresh(10);
   tutti_layout layout = NULL, other = NULL;
@@ -169,6 +186,7 @@ static void check_refused(tutti_group group) {
   CHECK(strstr(tutti_last_error(), "overlap") != NULL);
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 5, 5, type, TUTTI_SUM)); /* it has 4 */
   CHECK(strstr(tutti_last_error(), "40 bytes") != NULL);
+  check_long_messages(group);
   CHECK_OK(tutti_barrier(group)); /* ranks that are threads share the numbers: nobody takes this one meanwhile */
   CHECK_OK(tutti_layout_free(&layout));
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 4, 4, type, TUTTI_SUM));

@@ -70,6 +70,22 @@ TEST(LayoutsTest, MessagesToo) {
   });
 }
 
+TEST(LayoutsTest, AMessageHasElementsOfSomeBytes) {
+  job::run_inproc(2, {}, [](const Group& world) {
+    std::vector<int> numbers(4);
+    const Layout second = Layout::of<int>().strided(2, 1, 2);
+    for (const std::size_t element : {std::size_t{0}, std::size_t{1} << 32})
+      for (const Layout* layout : {static_cast<const Layout*>(nullptr), &second}) {
+        expect_refused("pass their size", [&] {
+          world.start_send(numbers.data(), 0, Type::opaque, element, 1 - world.rank(), 0, nullptr, layout);
+        });
+        expect_refused("pass their size", [&] {
+          world.start_recv(numbers.data(), 0, Type::opaque, element, 1 - world.rank(), 0, nullptr, layout);
+        });
+      }
+  });
+}
+
 TEST(LayoutsTest, WhatIsWrongIsFoundBeforeAnythingIsSent) {
   job::run_inproc(ranks, {}, [](const Group& world) {
     std::vector<double> in(12), out(12);
