@@ -215,7 +215,10 @@ Repeated::~Repeated() {
 void Repeated::start() {
   const Turn::Hold mine(turn_);
   say_call(false);
-  if (!persistent_.pending()) prepared_->forget_raised();
+  if (!persistent_.pending()) {
+    prepared_->forget_raised();
+    failure_ = nullptr;
+  }
   {
     const nb::gil_scoped_release without_gil;
     persistent_.start();
@@ -223,12 +226,25 @@ void Repeated::start() {
   given_up_ = false;
 }
 
+/// Remembers how it ended, as Started's: a wait_all that then runs out of time has to hear of it again.
+template <class Work>
+void Repeated::settle(Work work) {
+  if (failure_) throw_again(failure_);
+  try {
+    raised_first(persistent_.request(), *prepared_, work);
+    if (!persistent_.pending()) prepared_->rethrow();
+  } catch (...) {
+    if (persistent_.pending()) throw;
+    failure_ = std::current_exception();
+    throw_again(failure_);
+  }
+}
+
 nb::object Repeated::wait(Seconds timeout) {
   const Turn::Hold mine(turn_);
   given_up_ = true;  // unless the wait comes to its end
-  python::wait(persistent_.request(), *prepared_, timeout);
+  settle([&] { python::wait(persistent_.request(), timeout); });
   given_up_ = false;
-  prepared_->rethrow();  // also when a test has said so before
   return result_;
 }
 
@@ -239,12 +255,11 @@ nb::object Repeated::run(Seconds timeout) {
 
 bool Repeated::test() {
   const Turn::Hold mine(turn_);
-  const bool complete = raised_first(persistent_.request(), *prepared_, [&] {
+  settle([&] {
     const nb::gil_scoped_release without_gil;
-    return persistent_.test();
+    persistent_.test();
   });
-  if (complete) prepared_->rethrow();
-  return complete;
+  return !persistent_.pending();
 }
 
 int Repeated::fileno() {

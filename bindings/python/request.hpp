@@ -99,7 +99,7 @@ class Repeated {
   ~Repeated();
 
   void start();
-  /// The result, once complete.
+  /// The result, once complete; what the last start failed with, each time it is asked.
   nanobind::object wait(Seconds timeout);
   /// start and wait in one.
   nanobind::object run(Seconds timeout);
@@ -107,8 +107,12 @@ class Repeated {
   int fileno();
 
  private:
+  template <class Work>
+  void settle(Work work);
+
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;
+  std::exception_ptr failure_;  // of what was started last
   Seconds limit_;
   Turn turn_;
   bool given_up_ = false;  // a time-out or a signal ended the last wait: dropping it does not block

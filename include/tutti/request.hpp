@@ -65,7 +65,8 @@ class TUTTI_API Request {
   engine::Operation* operation_ = nullptr;
 };
 
-/// Waits for all. Throws the first failure found, after all are complete or failed; Timeout leaves the rest pending.
+/// Waits for all. Throws the first failure found, after all are complete or failed. After Timeout none has been
+/// collected, those that were complete by then neither: wait again, which then throws what failed.
 TUTTI_API void wait_all(std::span<Request> requests, std::optional<Duration> timeout = std::nullopt);
 /// Waits for one that is complete and returns its index; that request becomes empty. Empty requests are passed over;
 /// returns requests.size() when all are empty. Throws what that one failed with, and Timeout.

@@ -434,8 +434,8 @@ TUTTI_C_API tutti_status tutti_test(tutti_request* request, int* done);
 /* Waits until one of n is complete; *index is its place, and that request {NULL}. Empty ones are passed over;
  * *index = n when all are. Errors: those of that operation (*index then says which), TUTTI_TIMEOUT. */
 TUTTI_C_API tutti_status tutti_wait_any(tutti_request* requests, size_t n, size_t* index, int64_t timeout_ns);
-/* Waits for all of n. Errors: the first failure found, after all are complete or failed; TUTTI_TIMEOUT leaves the rest
- * pending. */
+/* Waits for all of n. Errors: the first failure found, after all are complete or failed; TUTTI_TIMEOUT, after which
+ * none has become {NULL}: wait again, and what failed meanwhile is said then. */
 TUTTI_C_API tutti_status tutti_wait_all(tutti_request* requests, size_t n, int64_t timeout_ns);
 /* Gives up a request and sets it to {NULL}: waits for a pending operation; after a time-out it gives the operation up
  * instead, which breaks the group. Its buffers are yours again. */

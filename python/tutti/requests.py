@@ -83,7 +83,7 @@ class Persistent(Request):
             total.wait()
 
     Between start and the end of wait the buffers belong to the operation. Waiting for one that was not started returns
-    at once.
+    at once; what the last start failed with is raised each time.
     """
 
     __slots__ = ()
@@ -104,8 +104,8 @@ class Persistent(Request):
 def wait_all(requests: Sequence[Request], timeout: float | None = None) -> list:
     """Waits for all and returns their results in order.
 
-    timeout: seconds for all together. Raises the first failure found, after all are complete or failed; `Timeout`
-    leaves the rest pending.
+    timeout: seconds for all together. Raises the first failure found, after all are complete or failed. After `Timeout`
+    wait again: that returns all results, and raises what had failed by then.
     """
     look_at(timeout=timeout)
     until = None if timeout is None else time.monotonic() + timeout

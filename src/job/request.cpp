@@ -126,13 +126,16 @@ std::size_t wait_any(std::span<Request> requests, std::optional<Duration> timeou
 }
 
 void wait_all(std::span<Request> requests, std::optional<Duration> timeout) {
-  std::optional<Error> first;
   std::uint64_t until = 0;
-  for (Request& request : requests) {
+  for (const Request& request : requests) {
     if (!request) continue;
     engine::Engine& engine = engine_of(*request.operation());
     if (timeout && until == 0) until = deadline(engine, *timeout);
     if (!engine.wait(*request.operation(), until)) timed_out(*request.operation(), requests);
+  }
+  // Nothing is collected before: who waits again after a time-out is to hear of what had failed by then.
+  std::optional<Error> first;
+  for (Request& request : requests) {
     try {
       request.wait();
     } catch (const Error& error) {

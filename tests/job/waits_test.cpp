@@ -16,6 +16,14 @@ namespace {
 
 using namespace std::chrono_literals;
 
+/// The other rank has said so.
+void expect_soon(const std::atomic<bool>& said) {
+  const auto limit = std::chrono::steady_clock::now() + 20s;
+  while (!said.load(std::memory_order_acquire) && std::chrono::steady_clock::now() < limit)
+    std::this_thread::sleep_for(1ms);
+  EXPECT_TRUE(said.load(std::memory_order_acquire));
+}
+
 /// Rank 0 waits for barriers of two groups that the other calls only when they have been given up, and by then finds
 /// both groups broken.
 void expect_all_given_up(const std::function<void(std::vector<Request>&)>& wait) {
@@ -28,13 +36,10 @@ void expect_all_given_up(const std::function<void(std::vector<Request>&)>& wait)
         for (const Group& group : groups) requests.push_back(group.ibarrier());
         EXPECT_THROW(wait(requests), Timeout);
       }
-      given_up.store(true, std::memory_order_release);  // pairs with the acquire below
+      given_up.store(true, std::memory_order_release);  // pairs with the acquire in expect_soon
       return;
     }
-    const auto limit = std::chrono::steady_clock::now() + 20s;
-    while (!given_up.load(std::memory_order_acquire) && std::chrono::steady_clock::now() < limit)
-      std::this_thread::sleep_for(1ms);
-    EXPECT_TRUE(given_up.load(std::memory_order_acquire));
+    expect_soon(given_up);
     for (const Group& group : groups) EXPECT_THROW(group.barrier(), Error);
   });
 }
@@ -45,6 +50,26 @@ TEST(Waits, WhatWaitAnyHadNoTimeForIsGivenUp) {
 
 TEST(Waits, WhatWaitAllHadNoTimeForIsGivenUp) {
   expect_all_given_up([](std::vector<Request>& requests) { wait_all(requests, 20ms); });
+}
+
+TEST(Waits, WaitAllTellsOfAFailureAfterATimeOut) {
+  std::atomic<bool> timed_out = false;
+  job::run_inproc(2, {}, [&](const Group& world) {
+    const Group broken = world.dup(), late = world.dup();
+    int one = 1;
+    if (world.rank() == 1) {
+      EXPECT_THROW(broken.bcast(std::span(&one, 1), 0), Mismatch);
+      expect_soon(timed_out);
+      return late.barrier();
+    }
+    std::vector<Request> requests;
+    requests.push_back(broken.ibarrier());
+    requests.push_back(late.ibarrier());
+    EXPECT_THROW(wait_all(requests, 200ms), Timeout);
+    timed_out.store(true, std::memory_order_release);  // pairs with the acquire in expect_soon
+    EXPECT_THROW(wait_all(requests), Mismatch);
+    EXPECT_FALSE(requests[0] || requests[1]);
+  });
 }
 
 }  // namespace

@@ -175,6 +175,28 @@ def check_failing():
     request.wait()
 
 
+def check_failing_before_a_time_out():
+    """What failed while another ran out of time is raised by the next wait_all."""
+    if SIZE == 1:
+        return
+    broken, late = GROUP.dup(), GROUP.dup()
+    if RANK > 0:
+        assert cause_of(broken.allreduce, np.ones(1)) == "mismatch"
+        GROUP.recv_object(0)
+        late.barrier()
+        return
+    again = broken.barrier_init()
+    again.start()
+    requests = [again, late.ibarrier()]
+    assert raises_timeout(lambda: tutti.wait_all(requests, 0.2))
+    for rank in range(1, SIZE):
+        GROUP.send_object("go on", rank)
+    assert cause_of(tutti.wait_all, requests) == "mismatch"
+    assert requests[1].test()
+    assert cause_of(again.test) == "mismatch"
+    assert cause_of(again.start) == "mismatch"  # as every call on this group
+
+
 def check_one_at_a_time():
     """Who asks for a request that is waited for, from a thread or a signal handler, hears so; the wait goes on."""
     if RANK == 0:
@@ -232,6 +254,7 @@ check_many()
 check_time_out()
 check_given_up()
 check_failing()
+check_failing_before_a_time_out()
 asyncio.run(talk(GROUP))
 check_threads()
 check_overlap()
