@@ -270,6 +270,10 @@ void Bound::find_streams(Rank ranks) {
   for (Instruction& step : instructions) step.streams = brings(step);
 }
 
+const Instruction& Bound::only_message() const {
+  return *std::ranges::find_if(instructions, [](const Instruction& step) { return step.transfer >= 0; });
+}
+
 bool Bound::find_in_order() const {
   constexpr std::size_t most = 64;  // steps: what is worth it, and fits a word
   if (transfers > 0 || any || plan.steps.size() > most) return false;

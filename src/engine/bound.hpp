@@ -129,6 +129,8 @@ struct Bound {
   Layouts layouts;
 
   std::size_t index_of(const Instruction& step) const { return static_cast<std::size_t>(&step - instructions.data()); }
+  /// The one step of a send or recv that is a message: others pack what is laid out before it, or unpack after it.
+  const Instruction& only_message() const;
 
  private:
   /// By (owner, cell) as `cell_key` has it: the cells whose payload is in an area. Owner and readers know it alike:

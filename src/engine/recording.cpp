@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What operations note down when their rank is recorded. All of this is off the path of plain plans, which an operation
 // leaves that is noted.
-#include <algorithm>
 #include <mutex>
 
 #include "engine/channel.hpp"
@@ -54,8 +53,7 @@ void Operation::note_start(trace::Track& track, trace::Form form) {
   event->group = track.group();
   event->form = said.blocks ? trace::Form::blocking : form;
   if (lane_ == transport::Lane::user) {
-    const Instruction& step =
-        *std::ranges::find_if(bound_->instructions, [](const Instruction& one) { return one.transfer >= 0; });
+    const Instruction& step = bound_->only_message();
     event->kind = static_cast<std::uint8_t>(step.verb);
     event->peer = step.peer;
     event->bytes = step.bytes;
@@ -80,7 +78,7 @@ void Operation::note_end(trace::Outcome outcome) {
 }
 
 void Operation::note_step(Index index, std::uint64_t since) {
-  if (user_lane()) return;  // its only step: the message has been noted
+  if (user_lane()) return;  // its message has been noted
   trace::Event* const event = track_->take();
   if (event == nullptr) return;
   const Instruction& step = bound_->instructions[index];

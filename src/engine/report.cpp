@@ -58,7 +58,7 @@ Wait Operation::tell() const {
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const Rank rank : ranks) told.add(channel_.who_.world[static_cast<std::size_t>(rank)]);
   if (user_lane()) {
-    const Instruction& step = bound_->instructions.front();
+    const Instruction& step = bound_->only_message();
     told.what = step.verb == Verb::send ? host::Waited::send : host::Waited::recv;
     told.tag = user_tag_;
     told.count = static_cast<std::int64_t>(step.bytes);

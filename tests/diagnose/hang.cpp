@@ -32,6 +32,11 @@ std::atomic<int> calls{0};
   group.send(std::vector<double>(1 << 18), to, 5);
   ++calls;
 }
+[[gnu::noinline]] void put_column(const Group& group, int to) {
+  const std::vector<double> pairs(1 << 19);
+  group.send(tutti::View(pairs, tutti::Layout::of<double>().strided(1 << 18, 1, 2)), to, 5);
+  ++calls;
+}
 
 void sleep_on() {
   for (;;) pause();
@@ -63,6 +68,11 @@ void calls_on(const Group& world) {
 
 void no_receiver(const Group& world) {
   if (world.rank() == 0) put(world, 1);
+  sleep_on();
+}
+
+void no_receiver_of_a_column(const Group& world) {
+  if (world.rank() == 0) put_column(world, 1);
   sleep_on();
 }
 
@@ -98,6 +108,7 @@ int main(int count, char** arguments) {
       {"calls", calls_on},
       {"plan", plan},
       {"no_receiver", no_receiver},
+      {"no_receiver_of_a_column", no_receiver_of_a_column},
       {"both_receive", both_receive},
       {"unfinished", unfinished},
       {"sleep", [](const Group&) { sleep_on(); }},

@@ -126,6 +126,14 @@ TEST(Why, NamesPeerAndTagOfAMessageThatNobodyReceives) {
                 "waits in send \\([0-9.]+ s\\) at diagnose_hang: [^\n]*put"));
 }
 
+/// The first step of its plan packs it, and is no message.
+TEST(Why, CallsASendOfAColumnASend) {
+  Hang hang(2, "no_receiver_of_a_column");
+  ASSERT_TRUE(
+      hang.says("\nrank 1 \\(pid [0-9]+\\) has not received a message with tag 5 in group world from rank 0, which "
+                "waits in send \\([0-9.]+ s\\) at diagnose_hang: [^\n]*put_column"));
+}
+
 TEST(Why, FindsTwoThatReceiveFromEachOther) {
   Hang hang(2, "both_receive");
   ASSERT_TRUE(hang.says(
