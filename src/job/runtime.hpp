@@ -155,11 +155,12 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<const Topology> topology_;
   Planner planner_;
   std::uint64_t splits_ = 0, created_ = 0;
-  mutable std::mutex agreeing_;     // guards what follows
+  std::mutex agreeing_;             // guards what follows; held for as long as an agreement waits
   std::uint64_t agreements_ = 0;    // that are over
-  engine::Ranks lost_;              // as the last of them found
   std::shared_ptr<Survey> survey_;  // of a shrink that is not over
   std::optional<Error> left_out_;   // what ended this rank's part in them
+  mutable std::mutex lost_lock_;    // guards what follows, beside agreeing_
+  engine::Ranks lost_;              // as the last of them found
   std::mutex plans_lock_;
   std::map<std::string, Plan, std::less<>> plans_;
 };

@@ -84,7 +84,10 @@ Opinion Member::decide(std::uint32_t call, bool flag, std::vector<Opinion::Note>
     raise(*left_out_);
   }
   ++agreements_;
-  lost_ = outcome.decision.lost;
+  {
+    const std::lock_guard lock(lost_lock_);
+    lost_ = outcome.decision.lost;
+  }
   for (const Rank rank : members(lost_, true)) channel_->declare_lost(rank);
   if (outcome.decision.calls == call) return outcome.decision;
   throw Mismatch(Cause::mismatch, std::string(name) + " on group " + who().name +
@@ -110,7 +113,7 @@ bool Member::agree(bool flag, const void* site) {
 }
 
 std::vector<Rank> Member::lost() const {
-  const auto lock = one_at_a_time(agreeing_, channel_->who().name);
+  const std::lock_guard lock(lost_lock_);  // another thread may wait in agree or shrink
   return members(lost_, true);
 }
 

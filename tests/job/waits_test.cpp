@@ -72,5 +72,23 @@ TEST(Waits, WaitAllTellsOfAFailureAfterATimeOut) {
   });
 }
 
+TEST(Waits, WhoIsLostCanBeAskedDuringAnAgreement) {
+  std::atomic<bool> asked = false;
+  job::run_inproc(2, {}, [&](const Group& world) {
+    if (world.rank() == 1) {
+      expect_soon(asked);
+      EXPECT_TRUE(world.agree(true));
+      return;
+    }
+    std::thread agreeing([&] { EXPECT_TRUE(world.agree(true)); });
+    for (int i = 0; i < 100; ++i) {
+      EXPECT_NO_THROW(EXPECT_TRUE(world.lost().empty()));
+      std::this_thread::sleep_for(1ms);
+    }
+    asked.store(true, std::memory_order_release);  // pairs with the acquire in expect_soon
+    agreeing.join();
+  });
+}
+
 }  // namespace
 }  // namespace tutti
