@@ -14,6 +14,19 @@ using transport::Tag;
 using transport::Transfer;
 using transport::Transport;
 
+Mailbox::Mailbox(std::vector<Outgoing> outgoing, Rank self) : outgoing_(std::move(outgoing)) {
+  for (const Outgoing& one : outgoing_) {
+    if (one.rank != self) continue;
+    Received& own = received_.emplace_back();
+    own.content = {one.rank, {one.data, one.data + one.bytes}};
+    own.come = true;
+    own.answer.state = transport::State::done;
+  }
+  std::erase_if(outgoing_, [self](const Outgoing& one) { return one.rank == self; });
+  sent_.reserve(outgoing_.size());
+  unanswered_ = outgoing_.size();
+}
+
 Transfer Mailbox::transfer(Rank rank, std::uint32_t what, std::byte* data, std::size_t bytes) const {
   Transfer made;
   made.peer = channel_->who().world[static_cast<std::size_t>(rank)];
@@ -24,29 +37,22 @@ Transfer Mailbox::transfer(Rank rank, std::uint32_t what, std::byte* data, std::
   return made;
 }
 
-void Mailbox::open(Channel& channel, std::uint64_t sequence, std::uint32_t signature) {
+void Mailbox::open(Channel& channel, std::uint64_t sequence, std::uint32_t signature) noexcept {
   channel_ = &channel;
   sequence_ = sequence;
   signature_ = signature;
-  sent_.reserve(outgoing_.size());
-  const std::lock_guard lock(channel.engine().transport_lock());
-  Transport& transport = channel.engine().transport();
+}
+
+void Mailbox::send_all(Transport& transport) {
   for (const Outgoing& one : outgoing_) {
-    if (one.rank == channel.rank()) {
-      Received& own = received_.emplace_back();
-      own.content = {one.rank, {one.data, one.data + one.bytes}};
-      own.come = true;
-      own.answer.state = transport::State::done;
-      continue;
-    }
     Sent& sent = sent_.emplace_back();
     sent.rank = one.rank;
     sent.answer = transfer(one.rank, Tag::receipt, nullptr, 0);
-    sent.message = transfer(one.rank, Tag::mail, const_cast<std::byte*>(one.data), one.bytes);  // a send only reads
     transport.recv(sent.answer);
+    sent.message = transfer(one.rank, Tag::mail, const_cast<std::byte*>(one.data), one.bytes);  // a send only reads
     transport.send(sent.message);
   }
-  unanswered_ = sent_.size();
+  outgoing_.clear();
 }
 
 bool Mailbox::done(const Transfer& transfer, Rank rank) {
@@ -98,6 +104,7 @@ bool Mailbox::serve(const Operation& operation) {
   {
     const std::lock_guard lock(channel_->engine().transport_lock());
     Transport& transport = channel_->engine().transport();
+    send_all(transport);
     moved = collect_answers();
     moved = receive(transport) || moved;
     moved = answer(transport) || moved;

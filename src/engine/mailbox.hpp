@@ -38,13 +38,15 @@ class Mailbox {
     std::vector<std::byte> bytes;
   };
 
-  explicit Mailbox(std::vector<Outgoing> outgoing) : outgoing_(std::move(outgoing)) {}
+  /// Copies what goes to this rank itself: an operation that has begun is not the place to find no memory for it.
+  Mailbox(std::vector<Outgoing> outgoing, Rank self);
   Mailbox(const Mailbox&) = delete;
   Mailbox& operator=(const Mailbox&) = delete;
 
-  /// Starts to send. `sequence` and `signature`: of the operation.
-  void open(Channel& channel, std::uint64_t sequence, std::uint32_t signature);
-  /// Receives what has come and answers it; true when anything moved. What fails breaks the group.
+  /// `sequence` and `signature`: of the operation.
+  void open(Channel& channel, std::uint64_t sequence, std::uint32_t signature) noexcept;
+  /// Sends when it is called first; receives what has come and answers it; true when anything moved. What fails breaks
+  /// the group.
   bool serve(const Operation& operation);
   /// Everything that this rank sends has come: it may enter the barrier.
   bool delivered() const { return unanswered_ == 0; }
@@ -70,6 +72,7 @@ class Mailbox {
     bool come = false;
   };
   transport::Transfer transfer(Rank rank, std::uint32_t what, std::byte* data, std::size_t bytes) const;
+  void send_all(transport::Transport& transport);
   bool collect_answers();
   bool receive(transport::Transport& transport);
   bool answer(transport::Transport& transport);
@@ -79,9 +82,9 @@ class Mailbox {
   Channel* channel_ = nullptr;
   std::uint64_t sequence_ = 0;
   std::uint32_t signature_ = 0;
-  std::vector<Outgoing> outgoing_;
-  std::vector<Sent> sent_;        // stay where they are: made at once
-  std::list<Received> received_;  // stay where they are
+  std::vector<Outgoing> outgoing_;  // to others, until they are sent
+  std::vector<Sent> sent_;          // stay where they are: there is room for all
+  std::list<Received> received_;    // stay where they are
   std::size_t unanswered_ = 0;
   struct Failure {
     transport::State state = transport::State::pending;

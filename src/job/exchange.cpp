@@ -26,7 +26,7 @@ RawExchange::RawExchange(const Group& group, std::span<const Parcel> parcels, Ty
     outgoing.push_back(
         {parcel.to, static_cast<const std::byte*>(parcel.data), static_cast<std::size_t>(parcel.count) * element});
   }
-  mailbox_ = std::make_shared<Mailbox>(std::move(outgoing));
+  mailbox_ = std::make_shared<Mailbox>(std::move(outgoing), group.rank());
   request_ = group.member()->start_exchange(mailbox_, type, element, site);
 }
 

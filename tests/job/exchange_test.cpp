@@ -11,6 +11,7 @@
 #include "../matrix/processes.hpp"
 #include "base/hash.hpp"
 #include "base/random.hpp"
+#include "base/sanitizers.hpp"
 #include "job/inproc.hpp"
 #include "tutti/tutti.hpp"
 
@@ -114,6 +115,20 @@ TEST(SparseExchangeErrors, RefusesRanksThatAreNotThere) {
     EXPECT_THROW(tutti::sparse_exchange(world, std::vector<Parcel>{{2, {}}}), tutti::Error);
     EXPECT_THROW(tutti::sparse_exchange(Group(), std::vector<Parcel>{}), tutti::Error);
     exchange(world, 1);  // the group is intact
+  });
+}
+
+TEST(SparseExchangeErrors, SendsNothingWhereThereIsNoMemory) {
+  if (tutti::base::sanitized) return;  // a sanitizer ends the process that asks for so much
+  tutti::job::run_inproc(2, {.fibers = true}, [](const Group& world) {
+    const std::vector<std::int64_t> one{1};
+    if (world.rank() == 0) {
+      // More than there are addresses: that of the first element is the only one that stands for something.
+      const std::span much(one.data(), std::size_t{1} << 44);
+      EXPECT_THROW(tutti::isparse_exchange(world, std::vector<Parcel>{{1, one}, {0, much}}), std::bad_alloc);
+    }
+    exchange(world, 1);  // the group is as before
+    world.barrier();
   });
 }
 
