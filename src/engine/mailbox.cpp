@@ -23,8 +23,16 @@ Mailbox::Mailbox(std::vector<Outgoing> outgoing, Rank self) : outgoing_(std::mov
     own.answer.state = transport::State::done;
   }
   std::erase_if(outgoing_, [self](const Outgoing& one) { return one.rank == self; });
-  sent_.reserve(outgoing_.size());
+  sent_.resize(outgoing_.size());
   unanswered_ = outgoing_.size();
+  std::unordered_map<Rank, Sent*> last;
+  for (std::size_t i = 0; i < sent_.size(); ++i) {
+    Sent* const sent = &sent_[i];
+    sent->rank = outgoing_[i].rank;
+    Sent*& before = last[sent->rank];
+    before != nullptr ? before->next = sent : unanswered_by_.emplace_back(sent);
+    before = sent;
+  }
 }
 
 Transfer Mailbox::transfer(Rank rank, std::uint32_t what, std::byte* data, std::size_t bytes) const {
@@ -44,9 +52,9 @@ void Mailbox::open(Channel& channel, std::uint64_t sequence, std::uint32_t signa
 }
 
 void Mailbox::send_all(Transport& transport) {
-  for (const Outgoing& one : outgoing_) {
-    Sent& sent = sent_.emplace_back();
-    sent.rank = one.rank;
+  for (std::size_t i = 0; i < outgoing_.size(); ++i) {
+    const Outgoing& one = outgoing_[i];
+    Sent& sent = sent_[i];
     sent.answer = transfer(one.rank, Tag::receipt, nullptr, 0);
     transport.recv(sent.answer);
     sent.message = transfer(one.rank, Tag::mail, const_cast<std::byte*>(one.data), one.bytes);  // a send only reads
@@ -56,34 +64,49 @@ void Mailbox::send_all(Transport& transport) {
 }
 
 bool Mailbox::done(const Transfer& transfer, Rank rank) {
+  ++looks_;
   if (transfer.state != transport::State::pending && transfer.state != transport::State::done && failure_.rank < 0)
     failure_ = {transfer.state, rank};
   return transfer.state == transport::State::done;
 }
 
+/// Per rank it looks no further than the first that is not done: the cost of a look must not grow with what is under
+/// way. What is done behind it is counted with it, and all are waited for anyway.
 bool Mailbox::collect_answers() {
-  bool moved = false;
-  for (Sent& sent : sent_) {
-    if (sent.answered || !done(sent.message, sent.rank) || !done(sent.answer, sent.rank)) continue;
-    sent.answered = moved = true;
-    --unanswered_;
-  }
-  return moved;
+  const std::size_t before = unanswered_;
+  for (Sent*& first : unanswered_by_)
+    for (; first != nullptr && done(first->message, first->rank) && done(first->answer, first->rank);
+         first = first->next)
+      --unanswered_;
+  if (unanswered_ == before) return false;
+  std::erase(unanswered_by_, nullptr);
+  return true;
+}
+
+/// nullptr: nobody of this group.
+Mailbox::Sender* Mailbox::sender_of(transport::Peer peer) {
+  if (const auto known = senders_.find(peer); known != senders_.end()) return &known->second;
+  const auto& world = channel_->who().world;
+  const auto member = std::ranges::find(world, peer);
+  if (member == world.end()) return nullptr;
+  return &senders_.emplace(peer, Sender{.rank = static_cast<Rank>(member - world.begin())}).first->second;
 }
 
 bool Mailbox::receive(Transport& transport) {
   bool moved = false;
   const Tag mail{channel_->who().context, sequence_, Tag::mail, transport::Lane::mailbox};
   while (const auto arrival = transport.look(mail)) {
-    const auto& world = channel_->who().world;
-    const auto member = std::ranges::find(world, arrival->peer);
-    if (member == world.end()) break;  // nobody of this group knows its context
+    Sender* const sender = sender_of(arrival->peer);
+    if (sender == nullptr) break;  // nobody else knows the context of this group
     Received& next = received_.emplace_back();
-    next.content.rank = static_cast<Rank>(member - world.begin());
+    next.content.rank = sender->rank;
     next.content.bytes.resize(arrival->size);
     next.message = transfer(next.content.rank, Tag::mail, next.content.bytes.data(), arrival->size);
     next.answer = transfer(next.content.rank, Tag::receipt, nullptr, 0);
     transport.recv(next.message);
+    if (sender->first == nullptr) coming_.push_back(sender);
+    (sender->first != nullptr ? sender->last->next : sender->first) = &next;
+    sender->last = &next;
     moved = true;
   }
   return moved;
@@ -91,11 +114,13 @@ bool Mailbox::receive(Transport& transport) {
 
 bool Mailbox::answer(Transport& transport) {
   bool moved = false;
-  for (Received& one : received_) {
-    if (one.come || !done(one.message, one.content.rank)) continue;
-    one.come = moved = true;
-    transport.send(one.answer);
-  }
+  for (Sender* const sender : coming_)
+    for (Received*& first = sender->first; first != nullptr && done(first->message, sender->rank);
+         first = first->next) {
+      first->come = moved = true;
+      transport.send(first->answer);
+    }
+  if (moved) std::erase_if(coming_, [](const Sender* sender) { return sender->first == nullptr; });
   return moved;
 }
 
@@ -104,18 +129,19 @@ bool Mailbox::serve(const Operation& operation) {
   {
     const std::lock_guard lock(channel_->engine().transport_lock());
     Transport& transport = channel_->engine().transport();
+    const std::size_t before = looks_;
     send_all(transport);
     moved = collect_answers();
     moved = receive(transport) || moved;
     moved = answer(transport) || moved;
+    if (!moved) looks_ = before;
   }
   if (failure_.rank >= 0) channel_->mailbox_failed(operation, failure_.rank, failure_.state == transport::State::lost);
   return moved;
 }
 
 void Mailbox::blockers(std::vector<Rank>& ranks) const {
-  for (const Sent& sent : sent_)
-    if (!sent.answered) ranks.push_back(sent.rank);
+  for (const Sent* sent : unanswered_by_) ranks.push_back(sent->rank);
 }
 
 void Mailbox::withdraw() {

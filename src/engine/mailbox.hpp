@@ -6,6 +6,7 @@
 #include <cstdint>
 #include <list>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -50,6 +51,8 @@ class Mailbox {
   bool serve(const Operation& operation);
   /// Everything that this rank sends has come: it may enter the barrier.
   bool delivered() const { return unanswered_ == 0; }
+  /// How many transfers `serve` has looked at when anything moved: what its work grows with. For tests.
+  std::size_t looks() const { return looks_; }
   /// Adds the ranks that have not received.
   void blockers(std::vector<Rank>& ranks) const;
   /// Takes back what is under way.
@@ -64,17 +67,25 @@ class Mailbox {
   struct Sent {
     transport::Transfer message, answer;
     Rank rank = -1;
-    bool answered = false;
+    Sent* next = nullptr;  ///< To the same rank.
   };
   struct Received {
     transport::Transfer message, answer;
     Incoming content;
     bool come = false;
+    Received* next = nullptr;  ///< From the same rank.
+  };
+  /// One who sends to this rank: what has not come yet, in order.
+  struct Sender {
+    Rank rank = -1;
+    Received* first = nullptr;
+    Received* last = nullptr;
   };
   transport::Transfer transfer(Rank rank, std::uint32_t what, std::byte* data, std::size_t bytes) const;
   void send_all(transport::Transport& transport);
   bool collect_answers();
   bool receive(transport::Transport& transport);
+  Sender* sender_of(transport::Peer peer);
   bool answer(transport::Transport& transport);
   /// Notes a failure for `serve`; true when the transfer is done.
   bool done(const transport::Transfer& transfer, Rank rank);
@@ -82,10 +93,14 @@ class Mailbox {
   Channel* channel_ = nullptr;
   std::uint64_t sequence_ = 0;
   std::uint32_t signature_ = 0;
-  std::vector<Outgoing> outgoing_;  // to others, until they are sent
-  std::vector<Sent> sent_;          // stay where they are: there is room for all
-  std::list<Received> received_;    // stay where they are
+  std::vector<Outgoing> outgoing_;    // to others, until they are sent
+  std::vector<Sent> sent_;            // of each of these; stay where they are
+  std::vector<Sent*> unanswered_by_;  // per rank, the first that is not answered
+  std::list<Received> received_;      // stay where they are
+  std::unordered_map<transport::Peer, Sender> senders_;
+  std::vector<Sender*> coming_;  // of whom something has not come
   std::size_t unanswered_ = 0;
+  std::size_t looks_ = 0;
   struct Failure {
     transport::State state = transport::State::pending;
     Rank rank = -1;

@@ -13,6 +13,7 @@
 #include "base/random.hpp"
 #include "base/sanitizers.hpp"
 #include "job/inproc.hpp"
+#include "job/runtime.hpp"
 #include "tutti/tutti.hpp"
 
 namespace {
@@ -105,6 +106,27 @@ TEST_P(SparseExchange, DeliversBetweenProcesses) {
 }
 
 INSTANTIATE_TEST_SUITE_P(Sizes, SparseExchange, ::testing::Values(1, 2, 3, 5, 8));
+
+/// How many transfers this rank looks at in an exchange of so many parcels with the next one.
+std::size_t looks(const Group& world, std::size_t parcels) {
+  const std::vector<std::byte> data(8);
+  const std::vector<tutti::engine::Mailbox::Outgoing> all(
+      parcels, {(world.rank() + 1) % world.size(), data.data(), data.size()});
+  const auto mailbox = std::make_shared<tutti::engine::Mailbox>(all, world.rank());
+  world.barrier();
+  world.member()->start_exchange(mailbox, tutti::Type::opaque, 1, nullptr).wait();
+  if (mailbox->take().size() != parcels) throw std::runtime_error("some have not come");
+  return mailbox->looks();
+}
+
+TEST(SparseExchangeWide, LooksAtEachOfManyParcelsAFewTimes) {
+  const auto said = tutti::matrix::run_processes(2, {}, 60, [](const Group& world) {
+    constexpr std::size_t parcels = 20'000;  // through a ring that holds some hundred of them
+    const std::size_t all = looks(world, parcels);
+    if (all > 10 * parcels) throw std::runtime_error(std::to_string(all) + " looks");
+  });
+  for (const std::string& rank : said) EXPECT_EQ(rank, "");
+}
 
 TEST(SparseExchangeWide, On200Ranks) {
   tutti::job::run_inproc(200, {.fibers = true}, [](const Group& world) { exchange(world, 11); });
