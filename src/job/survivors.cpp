@@ -49,7 +49,7 @@ struct Member::Survey {
   Survey(const Survey&) = delete;
   Survey& operator=(const Survey&) = delete;
   ~Survey() {
-    if (own_board != 0 && !by.runtime().engine().forked()) by.free_board(own_board, made);
+    if (own_board != 0 && !promised && !by.runtime().engine().forked()) by.free_board(own_board, made);
   }
 
   Member& by;
@@ -57,6 +57,7 @@ struct Member::Survey {
   engine::Membership made;
   Rank leader = -1;  ///< Of this host: in the old group.
   host::Offset own_board = 0;
+  bool promised = false;  ///< The others may make the group on that board, whether this rank goes on or not.
   std::vector<Opinion::Note> notes;
 };
 
@@ -143,14 +144,17 @@ std::shared_ptr<Member> Member::shrink(const void* site) {
   for (;;) {
     if (!survey_) survey_ = survey(site);
     Opinion confirmed;
+    survey_->promised = true;
     try {
       confirmed = decide(called_confirm, true, survey_->notes, site);
     } catch (const Error& error) {
       const bool goes_on = error.cause() == Cause::timeout || error.cause() == Cause::interrupted;
-      if (!goes_on) survey_.reset();  // else it goes on here when it is called again
+      survey_->promised = error.cause() != Cause::mismatch;  // which all get, and nobody makes the group
+      if (!goes_on) survey_.reset();                         // else it goes on here when it is called again
       throw;
     }
     const auto found = std::exchange(survey_, nullptr);
+    found->promised = false;                      // all have decided alike
     if (confirmed.lost != found->lost) continue;  // a further one has died
     const auto failed = std::ranges::find(confirmed.notes, no_board, &Opinion::Note::number);
     if (failed != confirmed.notes.end())
