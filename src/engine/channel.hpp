@@ -39,6 +39,7 @@ struct Membership {
   Rank rank = 0;
   std::vector<Rank> world;  ///< World rank of each member.
   host::Offset board = 0;   ///< Of the members on this host; 0: none (there is no other).
+  bool of_tutti = false;    ///< No program's: who leaves when it is broken has no less patience for that.
 };
 
 /// Members of a group on the host of one of them, ascending: the rows of their board.

@@ -416,7 +416,7 @@ void Channel::break_with(std::shared_ptr<const Error> error, const Notice& found
   if (broken_) return;
   record();
   broken_ = std::move(error);
-  engine_.note_broken();
+  if (!who_.of_tutti) engine_.note_broken();
   tell_members(found);
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->withdraw();
   fail_operations();

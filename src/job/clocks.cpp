@@ -12,7 +12,7 @@ constexpr std::uint32_t clock_tag = 0x636c6b;
 
 }  // namespace
 
-ClockMessages::ClockMessages(Member& member, std::vector<Rank> ranks, Duration patience)
+ClockMessages::ClockMessages(Member& member, std::vector<Rank> ranks, std::optional<Duration> patience)
     : member_(member),
       ranks_(std::move(ranks)),
       rank_(static_cast<Rank>(std::ranges::find(ranks_, member.channel().rank()) - ranks_.begin())),
@@ -29,10 +29,9 @@ void ClockMessages::recv(Rank from, std::span<std::byte> bytes) {
 
 void ClockMessages::pass(plan::Verb verb, std::byte* bytes, std::size_t count, Rank peer) {
   const Member::Mark mark{.tag = clock_tag, .lane = transport::Lane::group};
-  member_
-      .start_message(verb, bytes, static_cast<Count>(count), Type::opaque, 1, ranks_[static_cast<std::size_t>(peer)],
-                     mark)
-      .wait(patience_);
+  Request message = member_.start_message(verb, bytes, static_cast<Count>(count), Type::opaque, 1,
+                                          ranks_[static_cast<std::size_t>(peer)], mark);
+  patience_ ? message.wait(*patience_) : message.wait();
 }
 
 }  // namespace tutti::job

@@ -2,6 +2,7 @@
 // Messages of a group's ranks among each other, by which their clocks are compared.
 #pragma once
 
+#include <optional>
 #include <vector>
 
 #include "job/runtime.hpp"
@@ -13,8 +14,8 @@ namespace tutti::job {
 class ClockMessages final : public measure::Messages {
  public:
   /// `ranks`: those that take part, ascending; all of them make one of these, alike. Calls throw Timeout when a message
-  /// has not come after `patience`.
-  ClockMessages(Member& member, std::vector<Rank> ranks, Duration patience);
+  /// has not come after `patience`, which breaks the group; without one they wait as long as the other lives.
+  ClockMessages(Member& member, std::vector<Rank> ranks, std::optional<Duration> patience);
 
   Rank rank() const override { return rank_; }
   Rank size() const override { return static_cast<Rank>(ranks_.size()); }
@@ -27,7 +28,7 @@ class ClockMessages final : public measure::Messages {
   Member& member_;
   std::vector<Rank> ranks_;
   Rank rank_;
-  Duration patience_;
+  std::optional<Duration> patience_;
 };
 
 }  // namespace tutti::job

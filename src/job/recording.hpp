@@ -4,6 +4,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -26,28 +27,36 @@ class Recording {
 
   trace::Recorder& recorder() { return recorder_; }
 
-  /// Collective: compares the clocks of hosts, when the world is made.
+  /// Collective: compares the clocks of hosts, when the world is made, over a group of its own.
   void begin(Member& world);
   /// Collective, when the program ends: compares them again, brings together what the ranks have noted, and writes the
-  /// file. Ranks that do not come within `patience` leave their parts for `merge_parts`; one line says so.
-  void end(Member& world) noexcept;
+  /// file. Ranks that do not come in time leave their parts for `merge_parts`; one line says so.
+  void end() noexcept;
   /// For ranks that have no group of all: each leaves its part for `merge_parts`.
   void end_alone() noexcept;
 
  private:
-  Recording(std::string file, std::uint64_t job, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity);
-  void synchronise(Member& world);
+  Recording(std::string file, std::uint64_t job, Rank rank, std::vector<Rank> hosts, std::uint64_t capacity,
+            Duration patience);
+  void synchronise();
   void describe();
   void name_sites();
-  void give(ClockMessages& messages);
-  void gather(ClockMessages& messages);
+  bool is_near(Rank rank) const;
+  /// To all ranks.
+  ClockMessages messages(std::optional<Duration> patience) const;
+  void give();
+  void send_record();
+  void gather();
+  void say_what_there_is(const char* why) const;
 
   std::string file_;
   std::uint64_t job_;
   std::vector<Rank> hosts_;
   std::vector<Rank> leaders_;  // the first rank of each host
   trace::Recorder recorder_;
-  bool ended_ = false;
+  Duration patience_;              // with a rank of which nothing is heard
+  std::shared_ptr<Member> group_;  // of all; when a wait there is given up, no group of the program's breaks
+  bool ended_ = false, written_ = false;
 };
 
 }  // namespace tutti::job

@@ -38,17 +38,26 @@ std::string algorithms_from_environment() {
   return text;
 }
 
-}  // namespace
-
-std::uint64_t timeout_from_environment() {
-  const std::string text = base::variable("TUTTI_TIMEOUT");
+/// Nanoseconds; 0 when it is not set.
+std::uint64_t time_from_environment(const char* name) {
+  const std::string text = base::variable(name);
   if (text.empty()) return 0;
   double seconds = 0;  // whatever the program's locale has between 2 and 5
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), seconds);
   if (error != std::errc() || end != text.data() + text.size() || !(seconds >= 0.001 && seconds <= 1e9))
-    throw Error(Cause::usage,
-                "TUTTI_TIMEOUT=" + text + " is not a number of seconds from 0.001 to 1e9; write 2.5, or leave it out");
+    throw Error(Cause::usage, std::string(name) + "=" + text +
+                                  " is not a number of seconds from 0.001 to 1e9; write 2.5, or leave it out");
   return static_cast<std::uint64_t>(seconds * 1e9);
+}
+
+}  // namespace
+
+std::uint64_t timeout_from_environment() { return time_from_environment("TUTTI_TIMEOUT"); }
+
+std::uint64_t trace_patience_from_environment() {
+  constexpr std::uint64_t usual = 10'000'000'000;
+  const std::uint64_t set = time_from_environment("TUTTI_TRACE_PATIENCE");
+  return set == 0 ? usual : set;
 }
 
 Offer own_offer(const tune::Source& source) {

@@ -16,6 +16,9 @@ namespace tutti::job {
 /// Nanoseconds, of TUTTI_TIMEOUT=2.5; 0 when it is not set. Throws Error (usage).
 std::uint64_t timeout_from_environment();
 
+/// The same of TUTTI_TRACE_PATIENCE: how long a rank that has recorded waits for the others when it ends.
+std::uint64_t trace_patience_from_environment();
+
 /// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
 Offer own_offer(const tune::Source& source);
 

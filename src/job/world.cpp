@@ -178,7 +178,7 @@ void World::make() {
 void World::leave() {
   const std::lock_guard guard(lock);
   if (std::exchange(left, true)) return;
-  if (member && recording && !member->runtime().engine().forked()) recording->end(*member);
+  if (member && recording && !member->runtime().engine().forked()) recording->end();
   if (member) member->runtime().engine().leave();
   if (window) window->close();
   place.leave();

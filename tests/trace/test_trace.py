@@ -228,6 +228,11 @@ def test_a_rank_that_ends_early(tmp_path, what, status):
     assert ("died before the end" in said) == (not all(finished.values()))
 
 
+def test_a_rank_that_ends_early_breaks_nothing(tmp_path):
+    trace = record(tmp_path, "early", 3, "--env", "TUTTI_TRACE_PATIENCE=0.2")
+    assert all(one["finished"] for one in trace["otherData"]["of_ranks"])
+
+
 def test_times_are_right_when_all_ranks_are_killed(tmp_path):
     file = tmp_path / "trace.json"
     said = run("run", "-n", 2, "--trace", file, PROGRAM, "all killed", status=128 + signal.SIGKILL)
@@ -403,11 +408,11 @@ def test_all_waits_are_noted_and_none_twice(tmp_path):
     assert len(for_calls) == len(set(for_calls))
 
 
-def start_on_hosts(job, file, what):
+def start_on_hosts(job, file, what, **settings):
     """Every host's clock begins at another time."""
     for rank, place in enumerate(job.places):
         ahead = ["--time", "--fork", "--kill-child", "--monotonic", str(1000 * place), PROGRAM, what]
-        job.start(rank, *ahead, TUTTI_TRACE=file)
+        job.start(rank, *ahead, TUTTI_TRACE=file, **settings)
 
 
 def test_hosts_with_other_clocks(tmp_path):
@@ -421,6 +426,14 @@ def test_hosts_with_other_clocks(tmp_path):
     assert 0 < trace["otherData"]["clock_error_ns"] < LATE * 1e3
     check_known(trace, 4)
     assert [one["host"] for one in trace["otherData"]["of_ranks"]] == [0, 1, 2, 1]
+
+
+def test_a_rank_on_another_host_waits_as_long_as_the_first_one_is_busy(tmp_path):
+    file = tmp_path / "trace.json"
+    with Lab(hosts=2) as lab, Job(lab, [1, 2, 1, 1], program="unshare") as job:
+        start_on_hosts(job, file, "in turns", TUTTI_TRACE_PATIENCE="1.3")
+        job.succeed()
+    assert list(tmp_path.iterdir()) == [file]
 
 
 def test_a_rank_dies_on_another_host(tmp_path):

@@ -7,6 +7,7 @@
 #include <filesystem>
 #include <functional>
 #include <map>
+#include <span>
 #include <string>
 #include <thread>
 #include <vector>
@@ -141,6 +142,29 @@ void missing(const Group& world) {
   if (world.rank() != 1) add_up(world);
 }
 
+/// So long in all.
+void pass_to_and_fro(const Group& group, tutti::Rank other, std::chrono::milliseconds time) {
+  const auto end = std::chrono::steady_clock::now() + time;
+  for (double goes_on = 1; goes_on != 0;) {
+    if (group.rank() < other) goes_on = std::chrono::steady_clock::now() < end ? 1 : 0;
+    if (group.rank() < other) group.send(std::span(&goes_on, 1), other, 7);
+    if (group.rank() > other) group.recv(std::span(&goes_on, 1), other, 7);
+    std::this_thread::sleep_for(late / 24);  // few are noted
+  }
+}
+
+/// Rank 0 has nothing to do, and is no longer waited for when the others have come to their end.
+void early(const Group& world) {
+  add_up(world);
+  if (world.rank() > 0) pass_to_and_fro(world, 3 - world.rank(), 3 * late);
+}
+
+/// Each rank but the first two ends later than the one before, not by as much as rank 0 has patience for.
+void in_turns(const Group& world) {
+  add_up(world);
+  if (world.rank() > 1) std::this_thread::sleep_for((world.rank() - 1) * 3 * late);
+}
+
 /// Large messages.
 void large(const Group& world) {
   std::vector<double> much(1 << 18, world.rank()), all(much.size());
@@ -152,9 +176,10 @@ void large(const Group& world) {
 
 int main(int count, char** arguments) {
   const std::map<std::string, std::function<void(const Group&)>> programs{
-      {"known", known},     {"many", many},   {"very many", very_many},   {"killed", killed},
-      {"missing", missing}, {"large", large}, {"all killed", all_killed}, {"damaged", damaged},
-      {"groups", groups},   {"waits", waits}, {"goes on", goes_on}};
+      {"known", known},      {"many", many},   {"very many", very_many},   {"killed", killed},
+      {"missing", missing},  {"large", large}, {"all killed", all_killed}, {"damaged", damaged},
+      {"groups", groups},    {"waits", waits}, {"goes on", goes_on},       {"early", early},
+      {"in turns", in_turns}};
   const auto program = programs.find(count > 1 ? arguments[1] : "");
   if (program == programs.end()) return 2;
   const Group world = tutti::world();

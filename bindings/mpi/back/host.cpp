@@ -122,7 +122,7 @@ void Host::record() {
 }
 
 void Host::record_end() {
-  if (job::Member* all = everybody()) return recording_->end(*all);
+  if (everybody() != nullptr) return recording_->end();
   recording_->end_alone();
   if (here_->rank() == 0)
     base::log("the trace stays in parts: the ranks have no group of Tutti's; tutti trace --merge");
