@@ -148,7 +148,7 @@ void Agreements::look_for_lost(Session& session) {
     if (session.agreement.lost()[member] || world == engine_.setup().world_rank) continue;
     bool lost = false, ended = true;
     if (place >= 0) {
-      const Life life = engine_.segment().probe(place);
+      const Life life = engine_.segment().watch(place, engine_.waiting().now());
       lost = life == Life::dead || life == Life::left;
     } else {
       const std::lock_guard lock(engine_.transport_lock());

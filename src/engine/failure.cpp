@@ -56,8 +56,9 @@ void Channel::inspect() {
 }
 
 void Channel::inspect_locked() {
+  const std::uint64_t now = engine_.waiting().now();
   for (const Rank other : near_)
-    if (other != rank()) engine_.segment().probe(place_of(other));
+    if (other != rank()) engine_.segment().watch(place_of(other), now);
   look_at_alarm();
   for (Rank other = 0; other < board_.size() && !broken_; ++other)
     if (other != row()) check_records(other);

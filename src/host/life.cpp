@@ -90,6 +90,19 @@ Life Segment::probe(Rank world_rank) {
   return found;
 }
 
+Life Segment::watch(Rank world_rank, std::uint64_t now) {
+  constexpr std::uint64_t between = 10'000'000;
+  check_rank(world_rank);
+  Process& other = process(world_rank);
+  // Acquire: pairs with the compare-exchange that declared the death, as in probe.
+  const Life life = other.life.load(std::memory_order_acquire);
+  if (life != Life::alive) return life;
+  // Relaxed: whoever misses another's look asks as well. In a container with a clock of its own, `before` may be any.
+  std::uint64_t before = other.watched.load(std::memory_order_relaxed);
+  if (now - before < between || before - now < between) return life;
+  return other.watched.compare_exchange_strong(before, now, std::memory_order_relaxed) ? probe(world_rank) : life;
+}
+
 bool Segment::is_locked(Rank world_rank) const {
   check_rank(world_rank);
   struct flock lock = life_lock(world_rank, F_WRLCK);

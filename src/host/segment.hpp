@@ -41,6 +41,7 @@ struct alignas(line) Process {
   std::atomic<Life> life;  ///< Set to dead by whoever finds out first (compare-exchange from alive).
   std::int32_t pid;
   std::atomic<std::uint64_t> alarm_seen;
+  std::atomic<std::uint64_t> watched;  ///< When somebody asked the system for it last; see Segment::watch.
   // Line 2: the bell. Others write `word` alone.
   struct alignas(line) Bell {
     std::atomic<std::uint32_t> word;     ///< Futex; bumped by every ring.
@@ -175,6 +176,10 @@ class Segment {
   /// Whether the process can still act. A lock query for processes of other mappings (one system call), the word alone
   /// for local memory. A death found here is recorded, raises the alarm and wakes all sleepers.
   Life probe(Rank world_rank);
+  /// The same for those who look again and again while they wait. Whoever comes first asks for all of them, twice in a
+  /// tick at most: if each asked for each, the system calls would grow with the square of the processes, and the list
+  /// of locks that each of them walks grows, too. `now`: nanoseconds of the system's clock.
+  Life watch(Rank world_rank, std::uint64_t now);
   /// Whether some thread of another process may still run, whatever is noted of its life.
   bool is_locked(Rank world_rank) const;
   /// Records a death that was learnt elsewhere (a test, the launcher), also of a process that never entered.

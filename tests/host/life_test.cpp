@@ -67,6 +67,33 @@ TEST(Life, AKilledProcessIsFoundDeadWithinATick) {
   }
 }
 
+/// Whoever watches is told what another has just found.
+TEST(Life, IsAskedForByOneOfThoseWhoWatch) {
+  const auto segment = Segment::create(2, 1);
+  Child child = resident(segment, 1);
+  ASSERT_TRUE(becomes(*segment, 1, Life::alive, start_up));
+  const std::uint64_t now = base::now();
+  EXPECT_EQ(segment->watch(1, now), Life::alive);
+  child.kill();
+  EXPECT_EQ(segment->watch(1, now + tick / 4), Life::alive) << "the system is not asked again";
+  EXPECT_EQ(segment->watch(1, now - tick / 4), Life::alive);
+  ASSERT_TRUE(becomes(*segment, 1, Life::dead, start_up));
+  EXPECT_EQ(segment->watch(1, now), Life::dead);
+}
+
+TEST(Life, IsAskedForAgainByThoseWhoGoOnWatching) {
+  const auto segment = Segment::create(2, 1);
+  Child child = resident(segment, 1);
+  ASSERT_TRUE(becomes(*segment, 1, Life::alive, start_up));
+  child.kill();
+  std::uint64_t now = base::now();
+  for (const std::uint64_t until = now + start_up; now < until && segment->watch(1, now) == Life::alive;
+       now += tick / 2)
+    poll(nullptr, 0, 1);
+  EXPECT_EQ(segment->watch(1, now), Life::dead);
+  EXPECT_EQ(segment->header().alarm.load(), 1u);
+}
+
 TEST(Life, ALivingProcessIsFoundAliveByOthersAlso) {
   const auto segment = Segment::create(3, 1);
   segment->enter(0);
