@@ -4,6 +4,7 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
 #include <random>
 
 #include "plan/mutants.hpp"
@@ -135,6 +136,17 @@ void expect_right(const Algorithm& algorithm, const Problem& problem, plan::Chec
   const std::vector<std::vector<Plan>> thrice(3, plans);
   verdict = checker.check_sequence(thrice, board_of(problem));
   EXPECT_TRUE(verdict.ok) << describe(algorithm, problem) << ", three times: " << verdict.text;
+}
+
+/// Of thousands of ranks, who each have a piece for each other in every round: what is before a piece is not counted
+/// anew for each. (Rank by rank: ten seconds.)
+TEST(BoardPlans, ReduceScatterOfManyRanksIsBuiltInTimeOfItsSteps) {
+  const Shape shape{.rank = 4000, .size = 8000, .count = 8, .small_cell = 12, .large_cell = 8192};
+  const std::clock_t begun = std::clock();
+  const Plan plan = find(Kind::reduce_scatter_block, "board_pipeline")->build(shape);
+  EXPECT_LT((std::clock() - begun) / CLOCKS_PER_SEC, 4) << "seconds of processor time";
+  EXPECT_EQ(plan.cells, 8);
+  EXPECT_EQ(std::ranges::count(plan.steps, Verb::reduce, &Step::verb), 8 * (shape.size - 1));
 }
 
 TEST(BoardPlans, RingsMayWrapSeveralTimes) {

@@ -5,6 +5,9 @@
 //
 //     P = 3    rank 0    write b0 c0 | b1 c1, combine a0 | b2 c2, combine a1 ...
 //              rank 1    write a0 c0 | a1 c1, combine b0 | ...
+#include <ranges>
+#include <utility>
+
 #include "collectives/board.hpp"
 #include "collectives/reduce_scatter_block/operands.hpp"
 
@@ -22,8 +25,12 @@ class Cells {
         groups_((size_ + group_ - 1) / group_) {
     Count smallest = operands.largest();
     for (Rank rank = 0; rank < size_; ++rank) smallest = std::min(smallest, operands.block(rank).count);
-    rounds_ = board::pieces(shape, board::Ring::large, operands.all().count - smallest);
-    while (fullest() > board::capacity(shape, board::Ring::large)) ++rounds_;
+    const auto least = board::pieces(shape, board::Ring::large, operands.all().count - smallest);
+    // With a round for each element a cell has one of each rank's at most, for which there is room.
+    const auto most = std::max(least, static_cast<std::int32_t>(operands.largest()));
+    const auto tries = std::views::iota(least, most);
+    rounds_ = *std::ranges::partition_point(
+        tries, [&](std::int32_t rounds) { return fullest(rounds) > board::capacity(shape, board::Ring::large); });
   }
 
   std::int32_t number() const { return rounds_ * groups_; }
@@ -33,33 +40,53 @@ class Cells {
   Rank last(std::int32_t cell) const { return std::min(first(cell) + group_, size_); }
   bool has(std::int32_t cell, Rank rank) const { return first(cell) <= rank && rank < last(cell); }
   Slice piece(std::int32_t cell, Slice block) const { return board::part_of(block, cell / groups_, rounds_); }
-  /// All that a rank writes into its cell, and the part of that for `reader`.
-  Slice content(std::int32_t cell, Rank writer) const {
-    return Writer::shared(writer, cell, 0, before(cell, writer, last(cell)));
-  }
-  Slice part(std::int32_t cell, Rank writer, Rank reader) const {
-    return Writer::shared(writer, cell, before(cell, writer, reader), piece(cell, operands_.block(reader)).count);
-  }
+  Slice piece(std::int32_t cell, Rank rank) const { return piece(cell, operands_.block(rank)); }
 
  private:
-  /// Elements that the writer has in the cell for lower ranks.
-  Count before(std::int32_t cell, Rank writer, Rank end) const {
-    Count count = 0;
-    for (Rank rank = first(cell); rank < end; ++rank)
-      if (rank != writer) count += piece(cell, operands_.block(rank)).count;
-    return count;
-  }
-  /// The first pieces are the largest ones.
-  Count fullest() const {
+  /// Elements of the fullest cell. The first pieces are the largest ones; who writes for itself leaves its own out.
+  Count fullest(std::int32_t rounds) const {
     Count most = 0;
-    for (std::int32_t cell = 0; cell < groups_; ++cell)
-      for (Rank writer = 0; writer < size_; ++writer) most = std::max(most, content(cell, writer).count);
+    for (std::int32_t cell = 0; cell < groups_; ++cell) {
+      Count all = 0, least = groups_ > 1 ? 0 : operands_.largest();
+      for (Rank rank = first(cell); rank < last(cell); ++rank) {
+        const Count count = board::part_of(operands_.block(rank), 0, rounds).count;
+        all += count;
+        least = std::min(least, count);
+      }
+      most = std::max(most, all - least);
+    }
     return most;
   }
 
   const Operands& operands_;
   Rank size_, group_;
   std::int32_t groups_, rounds_ = 1;
+};
+
+/// What lies in one cell, of whichever writer: to go through the pieces before each of them would be a loop over the
+/// ranks for every rank.
+class Content {
+ public:
+  Content(const Cells& cells, std::int32_t cell) : cells_(cells), cell_(cell), begins_{0} {
+    for (Rank rank = cells.first(cell); rank < cells.last(cell); ++rank)
+      begins_.push_back(begins_.back() + cells.piece(cell, rank).count);
+  }
+  /// All that a rank writes into its cell, and the part of that for `reader`.
+  Slice of(Rank writer) const { return Writer::shared(writer, cell_, 0, before(writer, cells_.last(cell_))); }
+  Slice part(Rank writer, Rank reader) const {
+    return Writer::shared(writer, cell_, before(writer, reader), cells_.piece(cell_, reader).count);
+  }
+
+ private:
+  /// Elements that the writer has in the cell for lower ranks.
+  Count before(Rank writer, Rank end) const {
+    const Count own = cells_.has(cell_, writer) && writer < end ? cells_.piece(cell_, writer).count : 0;
+    return begins_[static_cast<std::size_t>(end - cells_.first(cell_))] - own;
+  }
+
+  const Cells& cells_;
+  std::int32_t cell_;
+  std::vector<Count> begins_;  // of the pieces, as if nobody left one out, and their end
 };
 
 class Pipeline {
@@ -82,7 +109,7 @@ class Pipeline {
 
  private:
   void write(std::int32_t cell) {
-    const Slice content = cells_.content(cell, shape_.rank);
+    const Slice content = Content(cells_, cell).of(shape_.rank);
     if (content.count == 0) return;
     board::Line& line = order_.of(cell);
     Count at = 0;
@@ -97,7 +124,7 @@ class Pipeline {
       add(operands_.blocks(std::clamp(shape_.rank + 1, first, last), last));
     } else {
       for (Rank rank = first; rank < last; ++rank)
-        if (rank != shape_.rank) add(cells_.piece(cell, operands_.block(rank)));
+        if (rank != shape_.rank) add(cells_.piece(cell, rank));
     }
     line.add(b_.publish(cell, content));
   }
@@ -105,15 +132,16 @@ class Pipeline {
   /// My own contribution is the first in the sum; it may be there already.
   void combine(std::int32_t cell) {
     if (!cells_.has(cell, shape_.rank)) return;
-    const Slice mine = cells_.piece(cell, operands_.block(shape_.rank)), sum = cells_.piece(cell, sum_);
+    const Slice mine = cells_.piece(cell, shape_.rank), sum = cells_.piece(cell, sum_);
     if (mine.count == 0) return;
     const Handle placed = b_.copy(mine, sum);
     operands_.read(mine, placed);
     board::Line& line = order_.of(cell);
+    const Content content(cells_, cell);
+    Handle ready = placed;  // the first waits for it, and the others for the first
     board::around(shape_, [&](Rank rank, Side side) {
-      const Slice theirs = cells_.content(cell, rank);
-      line.add(b_.await(rank, cell, theirs.count));
-      line.add(b_.reduce(cells_.part(cell, rank, shape_.rank), sum, side)).after(placed);
+      line.add(b_.await(rank, cell, content.of(rank).count));
+      line.add(b_.reduce(content.part(rank, shape_.rank), sum, side)).after(std::exchange(ready, Handle()));
     });
     combined_.push_back(line.last());
   }
