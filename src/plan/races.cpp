@@ -35,10 +35,17 @@ void Reach::follow(Index step, Index before) {
 
 void Races::check(const Operation& operation) {
   operation_ = &operation;
-  const std::size_t kept = operation.cells() == 0 ? 1 : operation.plans().size();
-  if (reaches_.size() < kept) reaches_.resize(kept);
+  kept_at_.assign(operation.plans().size(), 0);
+  std::size_t last = 0;
+  for (Node node = 0; node < operation.nodes(); ++node) {
+    const Step& step = operation.step(node);
+    if (step.verb != Verb::publish || step.source.buffer == Buffer::shared) continue;
+    std::size_t& at = kept_at_[static_cast<std::size_t>(operation.rank_of(node))];
+    if (at == 0) at = ++last;
+  }
+  if (reaches_.size() < last + 1) reaches_.resize(last + 1);
   for (rank_ = 0; rank_ < operation.size(); ++rank_) {
-    reaches_[operation.cells() == 0 ? 0 : static_cast<std::size_t>(rank_)].build(operation, rank_);
+    reaches_[kept_at_[static_cast<std::size_t>(rank_)]].build(operation, rank_);
     check_rank();
   }
 }

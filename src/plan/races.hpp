@@ -28,11 +28,9 @@ class Reach {
 class Races {
  public:
   void check(const Operation& operation);
-  /// The order inside a rank as of the last check, of operations with cells: without them nobody sees another's memory,
-  /// and one rank's order, which takes a bit for each pair of its steps, is forgotten for the next one's.
-  const Reach& reach(Rank rank) const {
-    return reaches_[operation_->cells() == 0 ? 0 : static_cast<std::size_t>(rank)];
-  }
+  /// The order inside a rank as of the last check, of one that exposes memory: of others nobody asks for it, and it, a
+  /// bit for each pair of a rank's steps, is forgotten for the next one's.
+  const Reach& reach(Rank rank) const { return reaches_[kept_at_[static_cast<std::size_t>(rank)]]; }
 
  private:
   struct Access {
@@ -60,7 +58,8 @@ class Races {
 
   const Operation* operation_ = nullptr;
   Rank rank_ = 0;
-  std::vector<Reach> reaches_;
+  std::vector<Reach> reaches_;        // the first one is of the rank that is looked at
+  std::vector<std::size_t> kept_at_;  // of each rank; 0: it is not kept
   std::vector<Access> accesses_;
   std::vector<Awaited> awaits_;
 };
