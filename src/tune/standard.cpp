@@ -55,7 +55,7 @@ bcast         4K     4      binomial
 <300M bcast   16K    -      two_trees
 bcast         4K     -      binary
 bcast         16K    -      binomial
->2G bcast     -      4      binomial:segment=65536
+>2G bcast     -      4      binomial
 >2G bcast     -      -      two_trees:segment=65536
 bcast         -      32     chain
 bcast         -      -      two_trees
@@ -71,7 +71,7 @@ reduce        -      -      board_pipeline
 <300M reduce  2K     -      binomial
 <300M reduce  32K    -      two_trees
 reduce        32K    -      binomial
-~>2G reduce   -      -      binomial:segment=65536
+~>2G reduce   -      -      binomial
 >2G reduce    -      -      two_trees:segment=65536
 reduce        -      -      chain
 allreduce     96     32     board

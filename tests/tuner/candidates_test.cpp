@@ -4,8 +4,10 @@
 
 #include <algorithm>
 #include <set>
+#include <string>
 
 #include "collectives/collective.hpp"
+#include "plan/text.hpp"
 #include "tune/table.hpp"
 #include "tuner/candidates.hpp"
 
@@ -50,6 +52,38 @@ TEST(Candidates, HaveParametersWhereTheyMatter) {
     EXPECT_TRUE(has(sum, name)) << name;
   EXPECT_FALSE(has(sum, "recursive_doubling:radix=3"));
   EXPECT_FALSE(has(sum, "ring:segment=4096"));
+}
+
+/// Whether the line's segment changes a plan that it is made for.
+bool has_segments(const tune::Table::Line& line) {
+  const collectives::Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(line.choice.algorithm)];
+  for (const Rank ranks : {2, 4, 8})
+    for (Count bytes = 4096; bytes <= 4 << 20 && ranks <= line.ranks; bytes *= 8) {
+      const CallShape call(line.kind, ranks, bytes);
+      collectives::Shape shape = call.of(ranks - 1);
+      if (!collectives::applies(algorithm, shape, true)) continue;
+      shape.parameters = line.choice.parameters;
+      const std::string with = plan::print(algorithm.build(shape));
+      shape.parameters.segment = 0;
+      if (plan::print(algorithm.build(shape)) != with) return true;
+    }
+  return false;
+}
+
+TEST(Candidates, OfTheStandardTableHaveTheSegmentsThatItGivesThem) {
+  std::size_t lines = 0;
+  for (const char* processor : {"", "AMD Ryzen"})
+    for (const int ranks_per_core : {1, 2, 8})
+      for (const std::uint64_t link_rate : {100'000'000ull, 10'000'000'000ull}) {
+        const std::string text =
+            tune::Table::standard({.processor = processor, .ranks_per_core = ranks_per_core, .link_rate = link_rate});
+        for (const tune::Table::Line& line : tune::Table::parse(text).lines())
+          if (line.choice.parameters.segment != 0) {
+            ++lines;
+            EXPECT_TRUE(has_segments(line)) << tune::text_of(line);
+          }
+      }
+  EXPECT_GT(lines, 20u);
 }
 
 TEST(Candidates, DoWithoutSingleCopy) {
