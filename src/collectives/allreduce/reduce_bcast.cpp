@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Reduce, then bcast, along one binomial tree with rank 0 on top. Fewer messages than recursive doubling, 2 (P - 1),
-// but twice as deep. Hoefler 2008 (LibNBC) uses it for short messages. Cost: 2 ceil(log2 P) (alpha + beta n) + gamma.
+// but twice as deep. Hoefler 2008 (LibNBC) uses it for short messages. Cost: ceil(log2 P) (2 alpha + 2 beta n +
+// gamma n).
 //
 //     P = 5    up:   1>0 3>2 | 2>0 | 4>0      down:   0>4 | 0>2 | 0>1 2>3
 #include "collectives/reduce/along.hpp"
