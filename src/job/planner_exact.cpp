@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums that are rounded once: which of the ways to make them a call takes. All ranks decide alike.
 #include <algorithm>
+#include <optional>
 
 #include "base/names.hpp"
 #include "job/blocks.hpp"
@@ -14,6 +15,22 @@ namespace {
 
 bool is_floating(Type type) {
   return type == Type::float32 || type == Type::float64 || type == Type::complex64 || type == Type::complex128;
+}
+
+bool is_at_one_place(const tune::Choice& choice) {
+  return collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs.at_one_place;
+}
+
+/// One that combines what fits a small cell at one place; nothing where none can be used. That moves a number sooner
+/// than any algorithm moves the words for it.
+std::optional<tune::Choice> small_at_one_place(Kind kind, const collectives::Shape& shape, bool single_copy) {
+  const auto all = collectives::algorithms();
+  const auto found = std::ranges::find_if(all, [&](const collectives::Algorithm& one) {
+    return one.kind == kind && one.needs.fits_small && one.needs.at_one_place &&
+           collectives::applies(one, shape, single_copy);
+  });
+  if (found == all.end()) return std::nullopt;
+  return tune::Choice{static_cast<std::int32_t>(found - all.begin()), {}};
 }
 
 }  // namespace
@@ -89,9 +106,10 @@ std::shared_ptr<const engine::Bound> Planner::make_exact(const Call& call) {
   }
   if (call.exact == Exactness::each) {
     const tune::Choice choice = choose(call);
-    const bool whole = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs.at_one_place;
     // Of two numbers every algorithm makes one sum, at one place.
-    if (whole || size_ <= 2) return bind(call, carried, choice, &how);
+    if (is_at_one_place(choice) || size_ <= 2) return bind(call, carried, choice, &how);
+    const auto small = small_at_one_place(call.kind, shape(call), agreed_.single_copy);
+    if (small && call.algorithm.empty()) return bind(call, carried, *small, &how);
   }
   how.way = call.exact == Exactness::folded ? ExactCall::Way::folded : ExactCall::Way::as_words;
   carried.type = Type::int64;
