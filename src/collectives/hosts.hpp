@@ -2,12 +2,15 @@
 // Which ranks of a group share a host.
 #pragma once
 
+#include <algorithm>
 #include <span>
 #include <vector>
 
 #include "collectives/collective.hpp"
 
 namespace tutti::collectives {
+
+inline bool spans_hosts(const Shape& shape) { return !shape.hosts.empty() && std::ranges::max(shape.hosts) > 0; }
 
 /// The hosts of a group, as one rank sees them. The shape must outlive it.
 class Hosts {

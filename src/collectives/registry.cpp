@@ -96,7 +96,7 @@ const Collective* find(std::string_view name) {
 bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy) {
   const Needs& needs = algorithm.needs;
   if ((needs.board || needs.hosts) && shape.small_cell <= 0) return false;
-  if (needs.board && !shape.hosts.empty() && std::ranges::max(shape.hosts) > 0) return false;
+  if (needs.board && spans_hosts(shape)) return false;
   if (needs.hosts && !fits(needs, shape)) return false;
   if (needs.single_copy && !single_copy) return false;
   if (needs.commutative && !shape.commutative) return false;

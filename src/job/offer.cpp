@@ -42,6 +42,12 @@ ProgressThread take_progress(std::span<const std::byte>& bytes) {
   return ProgressThread{number};
 }
 
+bool take_flag(std::span<const std::byte>& bytes) {
+  const std::uint64_t number = take_number(bytes);
+  if (number > 1) throw Error(Cause::system, "rank 0's offer has a flag that is none; use one version of Tutti");
+  return number == 1;
+}
+
 std::string take_text(std::span<const std::byte>& bytes) {
   const std::span<const std::byte> text = take(bytes, take_number(bytes));
   return {reinterpret_cast<const char*>(text.data()), text.size()};
@@ -53,6 +59,8 @@ std::vector<std::byte> Offer::pack() const {
   std::vector<std::byte> bytes;
   put(bytes, &progress, sizeof progress);
   put(bytes, &cache, sizeof cache);
+  const std::uint64_t flag = asked_for ? 1 : 0;
+  put(bytes, &flag, sizeof flag);
   for (const std::string* text : {&algorithms, &lines, &table, &processor}) put(bytes, *text);
   return bytes;
 }
@@ -61,6 +69,7 @@ Offer Offer::unpack(std::span<const std::byte> bytes) {
   Offer offer;
   offer.progress = take_progress(bytes);
   offer.cache = take_number(bytes);
+  offer.asked_for = take_flag(bytes);
   for (std::string* text : {&offer.algorithms, &offer.lines, &offer.table, &offer.processor}) *text = take_text(bytes);
   if (!bytes.empty()) throw Error(Cause::system, "rank 0's offer is too long; use one version of Tutti");
   return offer;

@@ -20,6 +20,7 @@ enum class ProgressThread : std::uint32_t {
 struct Offer {
   ProgressThread progress = ProgressThread::off;
   std::string algorithms;  ///< As TUTTI_ALGORITHMS.
+  bool asked_for = false;  ///< The table, by TUTTI_TABLE: see tune::Source.
   std::string lines;       ///< Of the table; they go before the standard ones.
   std::string table;       ///< What the table is called.
   std::string processor;   ///< Whose lines the standard table has: ranks may run on several.

@@ -13,7 +13,7 @@ std::shared_ptr<const tune::Table> table_of(const Process& process, std::uint64_
   tune::Source source = process.table;
   source.conditions.ranks_per_core = process.ranks_per_core;
   source.conditions.link_rate = link_rate;
-  return std::make_shared<const tune::Table>(tune::Table::parse(tune::lines_of(process.algorithms) + source.text()));
+  return std::make_shared<const tune::Table>(source.table(tune::lines_of(process.algorithms)));
 }
 
 Place place_of(const Process& process) {

@@ -65,6 +65,7 @@ Offer own_offer(const tune::Source& source) {
   offer.algorithms = algorithms_from_environment();
   offer.lines = source.lines;
   offer.table = source.name;
+  offer.asked_for = source.asked_for;
   offer.processor = source.conditions.processor;
   offer.cache = source.conditions.cache;
   offer.progress = progress_from_environment();
@@ -74,7 +75,8 @@ Offer own_offer(const tune::Source& source) {
 Process process_from_environment(const Offer& agreed, const tune::Source& own) {
   Process process;
   process.algorithms = agreed.algorithms;
-  process.table = {agreed.lines, agreed.table, own.why, own.trouble, {agreed.processor, agreed.cache}};
+  process.table = {agreed.lines,    agreed.table, own.why, own.trouble, {agreed.processor, agreed.cache},
+                   agreed.asked_for};
   process.progress = agreed.progress;
   process.single_copy = single_copy_wanted();
   process.caches = caches_from_environment();

@@ -114,8 +114,8 @@ std::string field(std::string_view text, std::string_view name) {
   return {};
 }
 
-Source standard(const Machine& machine, std::string why) {
-  return {"", "standard", std::move(why), "", machine.conditions()};
+Source standard(const Machine& machine, std::string why, bool asked_for = false) {
+  return {"", "standard", std::move(why), "", machine.conditions(), asked_for};
 }
 
 }  // namespace
@@ -161,16 +161,23 @@ std::string file_text(const Machine& machine, std::string_view remarks, std::str
          std::string(lines) + std::string(last_line);
 }
 
+Table Source::table(std::string_view first) const {
+  Table table = Table::parse(first);
+  table.add(lines, !asked_for);
+  table.add(Table::standard(conditions), false);
+  return table;
+}
+
 Source find_table(const Machine& machine) {
   const std::string wanted = base::variable("TUTTI_TABLE");
-  if (wanted == "standard") return standard(machine, "TUTTI_TABLE says so");
+  if (wanted == "standard") return standard(machine, "TUTTI_TABLE says so", true);
   if (!wanted.empty()) {
     const Read file = read_file(wanted, longest_file);
     std::string lines = strip(file.text);
     const std::string wrong = file.trouble.empty() ? wrong_lines(lines) : file.trouble;
     if (!wrong.empty())
       throw Error(Cause::usage, "TUTTI_TABLE=" + wanted + ": " + wrong + "; name a file with a table, or \"standard\"");
-    return {std::move(lines), wanted, "TUTTI_TABLE names it", "", machine.conditions()};
+    return {std::move(lines), wanted, "TUTTI_TABLE names it", "", machine.conditions(), true};
   }
   const std::string path = table_path(machine);
   if (path.empty()) return standard(machine, "neither XDG_CACHE_HOME nor HOME says where this machine's own would be");

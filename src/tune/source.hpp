@@ -34,8 +34,10 @@ struct Source {
   std::string why;                 ///< One sentence, for `tutti info`.
   std::string trouble;             ///< What is wrong with this machine's file, which is ignored then; else empty.
   Table::Conditions conditions{};  ///< Of the standard table.
+  bool asked_for = false;          ///< TUTTI_TABLE says which, not what was measured here: it holds between hosts, too.
 
-  std::string text() const { return lines + Table::standard(conditions); }
+  /// With these lines before its own.
+  Table table(std::string_view first) const;
 };
 
 /// Where `tutti tune` writes what it found on such a machine: $XDG_CACHE_HOME/tutti/<key>.table, or below ~/.cache.

@@ -6,6 +6,7 @@
 #include <utility>
 
 #include "base/words.hpp"
+#include "collectives/hosts.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::tune {
@@ -112,6 +113,11 @@ std::string lines_of(std::string_view overrides) {
 
 Table Table::parse(std::string_view text) {
   Table table;
+  table.add(text, false);
+  return table;
+}
+
+void Table::add(std::string_view text, bool one_host) {
   for (int number_of_line = 1; !text.empty(); ++number_of_line) {
     std::string_view line = text.substr(0, text.find('\n'));
     text.remove_prefix(std::min(line.size() + 1, text.size()));
@@ -124,14 +130,14 @@ Table Table::parse(std::string_view text) {
     if (collective == nullptr || !bytes || !ranks || algorithm.empty() || !word(line).empty())
       refuse("line " + std::to_string(number_of_line) +
              " of the table of algorithms is not \"collective bytes ranks algorithm\", as in \"bcast 32K - binomial\"");
-    table.lines_.push_back({collective->kind, *bytes, *ranks, named(collective->kind, algorithm)});
+    lines_.push_back({collective->kind, *bytes, *ranks, named(collective->kind, algorithm), one_host});
   }
-  return table;
 }
 
 const Table::Line& Table::line(const collectives::Shape& shape, Kind kind, Count bytes, bool single_copy) const {
   for (const Line& line : lines_)
     if (line.kind == kind && bytes <= line.bytes && shape.size <= line.ranks &&
+        !(line.one_host && collectives::spans_hosts(shape)) &&
         collectives::applies(algorithms()[static_cast<std::size_t>(line.choice.algorithm)], shape, single_copy))
       return line;
   refuse("the table of algorithms has no line for " + std::string(name_of(kind)) + " of " + std::to_string(bytes) +

@@ -26,6 +26,9 @@ class Table {
  public:
   /// Throws Error (usage) that names the line.
   static Table parse(std::string_view text);
+  /// Puts these lines behind those that are there; `one_host`: they hold for groups on one host alone. Throws Error
+  /// (usage) that names the line.
+  void add(std::string_view text, bool one_host);
   /// What the standard table asks about where a job runs.
   struct Conditions {
     std::string processor{};      ///< By its maker's name.
@@ -42,6 +45,7 @@ class Table {
     Count bytes;
     Count ranks;
     Choice choice;
+    bool one_host = false;  ///< Was measured there, and says nothing about a group on several.
   };
   /// A limit that is none.
   static constexpr Count unlimited = std::numeric_limits<Count>::max();

@@ -166,7 +166,7 @@ std::string advise(const Explanation& explanation) {
 Explanation explain(const Question& question, const std::string& overrides, const tune::Source& source,
                     const Measurements* measurements) {
   const std::string first = tune::lines_of(overrides);
-  const Table table = Table::parse(first + source.text());
+  const Table table = source.table(first);
   const Asker asker(table, question);
   const Table::Line& line = asker.line(question);
   const auto place = static_cast<std::size_t>(&line - table.lines().data());

@@ -11,6 +11,7 @@
 #include "synthetic.hpp"
 #include "tune/source.hpp"
 #include "tune/table.hpp"
+#include "tuner/derive.hpp"
 #include "tuner/store.hpp"
 #include "tutti/error.hpp"
 
@@ -161,7 +162,7 @@ const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 4, true};
 /// What a source has for a large alltoall on the cores of one host.
 std::string alltoall_by(const Source& source) {
   const collectives::Shape shape{.size = 4, .count = 1, .small_cell = 64, .large_cell = 64};
-  return tune::text_of(tune::Table::parse(source.text()).choose(shape, Kind::alltoall, 1 << 20, true));
+  return tune::text_of(source.table("").choose(shape, Kind::alltoall, 1 << 20, true));
 }
 
 TEST(Source, TheStandardTableKnowsMakersOfProcessors) {
@@ -188,7 +189,34 @@ TEST(Source, TheStandardTableHoldsForWhatATableLeavesOpen) {
   unsetenv("TUTTI_TABLE");
   // Rank 0's holds for all, wherever they run.
   const job::Offer offer = job::Offer::unpack(job::own_offer(measured).pack());
-  EXPECT_EQ(job::process_from_environment(offer, find_table(machine)).table.text(), measured.text());
+  const Source agreed = job::process_from_environment(offer, find_table(machine)).table;
+  EXPECT_EQ(agreed.lines, allreduce);
+  EXPECT_EQ(alltoall_by(agreed), "board_pipeline");
+}
+
+/// What was measured on one host goes before nothing that the standard table has for links between hosts.
+TEST(Source, MeasuredLinesHoldOnOneHost) {
+  const Folder folder;
+  Measurements all;
+  all.points.push_back({Kind::bcast, 4, 1 << 20, {steady("linear", 100)}});
+  const std::string derived = derive(all, machine), own = (folder.path() / "own").string();
+  put(tune::file_text(machine, "", derived));
+  write_file(own, derived);
+  const auto chosen = [](Rank size, std::span<const Rank> hosts, Count bytes) {
+    job::Offer offer = job::Offer::unpack(job::own_offer(find_table(machine)).pack());
+    Source source = job::process_from_environment(offer, find_table(machine)).table;
+    source.conditions.link_rate = 10'000'000'000;
+    const collectives::Shape shape{.size = size, .count = 1, .hosts = hosts};
+    return tune::text_of(source.table("").choose(shape, Kind::bcast, bytes, true));
+  };
+  const std::vector<Rank> apart{0, 1, 2, 3};
+  EXPECT_EQ(chosen(4, {}, 1 << 20), "linear");
+  for (const Rank size : {2, 4})
+    EXPECT_EQ(chosen(size, std::span(apart).first(static_cast<std::size_t>(size)), 1 << 20), "binomial:segment=65536");
+  // The user's own are for what the user runs.
+  setenv("TUTTI_TABLE", own.c_str(), 1);
+  EXPECT_EQ(chosen(4, apart, 1 << 20), "linear");
+  unsetenv("TUTTI_TABLE");
 }
 
 /// Where two copies would not stay in it, the kernel makes one.
