@@ -6,6 +6,7 @@
 #include <cstdio>
 #include <nlohmann/json.hpp>
 #include <set>
+#include <tuple>
 
 #include "collectives/collective.hpp"
 #include "tune/table.hpp"
@@ -38,12 +39,15 @@ double positive(const Json& value) {
   return number;
 }
 
-Count size_from(const Json& value, Count most) {
+Count whole_from(const Json& value, Count least, Count most) {
   const auto number = value.get<double>();  // which 1e99 is, and no Count
-  if (!(number >= 0 && number <= static_cast<double>(most)) || number != std::floor(number))
+  if (!(number >= static_cast<double>(least) && number <= static_cast<double>(most)) || number != std::floor(number))
     throw Error(Cause::usage, "a size or a number of ranks is out of range");
   return static_cast<Count>(number);
 }
+
+Count bytes_from(const Json& value) { return whole_from(value, 0, Count{1} << 40); }
+Rank ranks_from(const Json& value) { return static_cast<Rank>(whole_from(value, 1, Count{1} << 20)); }
 
 std::vector<double> times_from(const Json& json) {
   std::vector<double> times;
@@ -83,27 +87,24 @@ Kind kind_from(const Json& json) {
   return collective->kind;
 }
 
-constexpr Count most_bytes = Count{1} << 40, most_ranks = Count{1} << 20;
-
 std::vector<Part> parts_from(const Json& json) {
   std::vector<Part> parts;
   for (const Json& part : json)
-    parts.push_back(
-        {kind_from(part), size_from(part.at("bytes"), most_bytes), part.at("algorithm").get<std::string>()});
+    parts.push_back({kind_from(part), bytes_from(part.at("bytes")), part.at("algorithm").get<std::string>()});
   if (parts.empty()) throw Error(Cause::usage, "a side of a duel is empty");
   return parts;
 }
 
 Duel duel_from(const Json& json) {
-  return {static_cast<Rank>(size_from(json.at("ranks"), most_ranks)), parts_from(json.at("left")),
-          parts_from(json.at("right")), times_from(json.at("left_ns")), times_from(json.at("right_ns"))};
+  return {ranks_from(json.at("ranks")), parts_from(json.at("left")), parts_from(json.at("right")),
+          times_from(json.at("left_ns")), times_from(json.at("right_ns"))};
 }
 
 Point point_from(const Json& json) {
   Point point;
   point.kind = kind_from(json);
-  point.ranks = static_cast<Rank>(size_from(json.at("ranks"), most_ranks));
-  point.bytes = size_from(json.at("bytes"), most_bytes);
+  point.ranks = ranks_from(json.at("ranks"));
+  point.bytes = bytes_from(json.at("bytes"));
   for (const Json& candidate : json.at("candidates")) point.candidates.push_back(candidate_from(candidate));
   return point;
 }
@@ -251,9 +252,14 @@ Measurements from_json(std::string_view text) {
     found.version = json.at("version").get<std::string>();
     found.remarks = json.at("remarks").get<std::vector<std::string>>();
     for (const Json& one : json.at("combining"))
-      found.combining.push_back({size_from(one.at("bytes"), most_bytes), positive(one.at("ns"))});
+      found.combining.push_back({bytes_from(one.at("bytes")), positive(one.at("ns"))});
     for (const Json& duel : json.at("duels")) found.duels.push_back(duel_from(duel));
-    for (const Json& point : json.at("points")) found.points.push_back(point_from(point));
+    std::set<std::tuple<Kind, Rank, Count>> places;
+    for (const Json& json_of_point : json.at("points")) {
+      const Point& point = found.points.emplace_back(point_from(json_of_point));
+      if (!places.emplace(point.kind, point.ranks, point.bytes).second)
+        throw Error(Cause::usage, "a point is there twice");
+    }
     return found;
   } catch (const Json::exception& error) {
     throw Error(Cause::usage, "these are no measurements of tutti tune: " + std::string(error.what()));

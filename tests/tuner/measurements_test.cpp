@@ -44,6 +44,7 @@ TEST(Measurements, WhatIsNoneIsRefused) {
        std::vector<std::pair<std::string, std::string>>{{"tutti measurements 1", "tutti measurements 2"},
                                                         {"\"bcast\"", "\"gossip\""},
                                                         {"\"ranks\": 2", "\"ranks\": -2"},
+                                                        {"\"ranks\": 2", "\"ranks\": 0"},
                                                         {"\"ranks\": 2", "\"ranks\": \"two\""},
                                                         {"\"ranks\": 2", "\"ranks\": 1e99"},
                                                         {"1020.0", "-1"},
@@ -53,6 +54,15 @@ TEST(Measurements, WhatIsNoneIsRefused) {
                                                         {"\"duels\": []",
                                                          "\"duels\": [{\"ranks\": 2, \"left\": [], \"right\": [], "
                                                          "\"left_ns\": [1], \"right_ns\": [1]}]"},
+                                                        {"\"duels\": []",
+                                                         "\"duels\": [{\"ranks\": 0, \"left\": [{\"collective\": "
+                                                         "\"scan\", \"bytes\": 8, \"algorithm\": \"board\"}], "
+                                                         "\"right\": [{\"collective\": \"exscan\", \"bytes\": 8, "
+                                                         "\"algorithm\": \"board\"}], "
+                                                         "\"left_ns\": [1], \"right_ns\": [1]}]"},
+                                                        {"\"points\": [",
+                                                         "\"points\": [{\"collective\": \"barrier\", \"ranks\": 2, "
+                                                         "\"bytes\": 0, \"candidates\": []}, "},
                                                         {"\"points\": [", "\"points\": 7, \"other\": ["}}) {
     std::string wrong = whole;
     const std::size_t at = wrong.find(from);
