@@ -190,6 +190,7 @@ std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);
   tune::Source source;
   together(ranks, [&] { source = tune::find_table(this_machine(hosts.cores)); });
+  if (ranks.rank() == 0) tell_of_trouble(source);
   const Offer offer = agreed_settings(ranks, *hosts.here, source);
   hosts.here.reset();
   Process process;

@@ -2,6 +2,7 @@
 #include "job/settings.hpp"
 
 #include <charconv>
+#include <mutex>
 #include <string>
 #include <system_error>
 
@@ -58,6 +59,11 @@ std::uint64_t trace_patience_from_environment() {
   constexpr std::uint64_t usual = 10'000'000'000;
   const std::uint64_t set = time_from_environment("TUTTI_TRACE_PATIENCE");
   return set == 0 ? usual : set;
+}
+
+void tell_of_trouble(const tune::Source& source) {
+  static std::once_flag told;  // a program may make many groups from its MPI's communicators
+  if (!source.trouble.empty()) std::call_once(told, [&] { base::log(source.trouble); });
 }
 
 Offer own_offer(const tune::Source& source) {

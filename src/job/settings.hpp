@@ -19,6 +19,9 @@ std::uint64_t timeout_from_environment();
 /// The same of TUTTI_TRACE_PATIENCE: how long a rank that has recorded waits for the others when it ends.
 std::uint64_t trace_patience_from_environment();
 
+/// Tells of a table of this machine that is not used because something is wrong with it, once.
+void tell_of_trouble(const tune::Source& source);
+
 /// What this rank's environment says about selection. Throws Error (usage) on the rank whose environment is wrong.
 Offer own_offer(const tune::Source& source);
 

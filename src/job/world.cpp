@@ -7,7 +7,6 @@
 #include <string>
 #include <vector>
 
-#include "base/log.hpp"
 #include "job/lines.hpp"
 #include "job/machine.hpp"
 #include "job/offer.hpp"
@@ -145,7 +144,7 @@ void World::make() {
   if (spans_hosts) where = transport::places_to_listen(place.one_network());
   const auto segment = place.segment();
   const tune::Source source = tune::find_table(this_machine(place.cores()));
-  if (rank == 0 && !source.trouble.empty()) base::log(source.trouble);
+  if (rank == 0) tell_of_trouble(source);
   Offer offer = own_offer(source);
   Unused unused;
   if (place.size() > 1 && rank == 0) {

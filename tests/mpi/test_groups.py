@@ -104,6 +104,20 @@ def test_settings_of_one_rank(name):
         assert mpi_jobs.run(mpi, 3, command, hosts=2).checked().count("good") == 3
 
 
+@pytest.mark.parametrize(("policy", "hosts", "times"), [("bare", 1, 1), ("always", 2, 3)])
+def test_a_table_that_cannot_be_used(policy, hosts, times, tmp_path):
+    """By the group's rank 0, and in a program with the drop-in by the first of each host."""
+    folder = tmp_path / "tutti"
+    folder.symlink_to(folder)  # where no file can be read, whatever this machine is called
+    mpi = mpis.get("mpich")
+    command = [compiled(mpi, "errors.c"), "arguments"]
+    done = mpi_jobs.run(
+        mpi, 3, command, policy=policy, hosts=hosts, environment={"XDG_CACHE_HOME": str(tmp_path), "TUTTI_TABLE": ""}
+    )
+    assert done.checked().count("good") == 3
+    assert done.err.count(f"tutti: {folder}/") == times, done.err
+
+
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_progress_thread(name):
     """Between hosts it needs an MPI that any thread may call; inside a host it needs none."""

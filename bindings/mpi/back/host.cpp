@@ -99,6 +99,7 @@ bool Host::read_settings() {
     if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
     return false;
   }
+  if (here_->rank() == 0) job::tell_of_trouble(table_);
   return true;
 }
 
