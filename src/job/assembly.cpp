@@ -10,6 +10,7 @@
 
 #include "host/topology.hpp"
 #include "job/runtime.hpp"
+#include "job/settings.hpp"
 #include "launch/handover.hpp"
 
 namespace tutti::job {
@@ -126,6 +127,13 @@ Offer agreed_offer(launch::Communicator& ranks, const Offer& mine) {
   bytes.resize(length);
   expect(ranks.bcast(bytes, 0), "broadcast");
   return Offer::unpack(bytes);
+}
+
+void tell_of_unused(launch::Communicator& host, Rank rank, const Offer& mine, const Offer& theirs) {
+  const Unused unused(mine, theirs);
+  std::uint64_t first = unused.mark();
+  share(host, first);
+  unused.tell(rank, host.rank() == 0, first);
 }
 
 host::Offset shared_board(launch::Communicator& host, host::Segment& segment, const std::string& name) {

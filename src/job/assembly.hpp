@@ -44,6 +44,9 @@ int shared_cores(launch::Communicator& host);
 /// Rank 0's, on all.
 Offer agreed_offer(launch::Communicator& ranks, const Offer& mine);
 
+/// Tells of what of `mine` is not used, once on each host where its ranks say the same.
+void tell_of_unused(launch::Communicator& host, Rank rank, const Offer& mine, const Offer& theirs);
+
 /// Where the world's board is in the memory of a host.
 host::Offset shared_board(launch::Communicator& host, host::Segment& segment, const std::string& name);
 

@@ -171,10 +171,7 @@ Offer agreed_settings(Communicator& ranks, Communicator& here, const tune::Sourc
   Offer mine;
   together(ranks, [&] { mine = own_offer(source); });
   const Offer theirs = agreed_offer(ranks, mine);
-  const Unused unused(mine, theirs);
-  std::uint64_t first = unused.mark();
-  share(here, first);
-  unused.tell(ranks.rank(), here.rank() == 0, first);
+  tell_of_unused(here, ranks.rank(), mine, theirs);
   return theirs;
 }
 

@@ -32,3 +32,24 @@ def test_trace(tmp_path, name, hosts):
     worst = max(calls.values(), key=lambda ranks: ranks[1]["args"]["late_ns"])
     assert worst[1]["args"]["late_ns"] > 190e6
     assert min(worst[rank]["dur"] for rank in (0, 2, 3)) > 190e3 - 2 * about["clock_error_ns"] / 1e3
+
+
+def test_selection_by_rank_0(tmp_path):
+    """For groups inside each host, and for those on several."""
+    mpi = mpis.get("mpich")
+    program = mpi_jobs.compile_program(mpi, [mpi_jobs.HERE / "recorded/program.c"])
+    file, table = tmp_path / "trace.json", tmp_path / "table"
+    table.write_text("allreduce - - reduce_bcast\n")
+    settings = 'case "$PMI_RANK" in 0) export TUTTI_TABLE="$0";; 1) export TUTTI_ALGORITHMS=allreduce=ring;; esac'
+    command = ["sh", "-c", settings + '; exec "$@"', table, program]
+    environment = {"TUTTI_TRACE": str(file), "XDG_CACHE_HOME": str(tmp_path)}
+    done = mpi_jobs.run(mpi, 4, command, policy="always", environment=environment, hosts=2)
+    done.checked()
+    assert done.err.count("is not used") == 1, done.err
+    assert "rank 1: TUTTI_ALGORITHMS=allreduce=ring is not used" in done.err
+    used = {}
+    for event in json.loads(file.read_text())["traceEvents"]:
+        if event.get("cat") == "collective" and event["name"] == "allreduce":
+            used.setdefault(event["args"]["bytes"], []).append(event["args"]["algorithm"])
+    assert used[1024] == ["reduce_bcast"] * 20
+    assert used[512] == ["reduce_bcast"] * 4

@@ -56,9 +56,9 @@ std::string barrier_lines(int ranks, int cores) {
   return "barrier - " + std::to_string(cores) + " board\nbarrier - " + std::to_string(ranks) + " board_tree\n";
 }
 
-/// Rank 0's selection holds for all. Collective.
-job::Process agreed_process(Ranks& ranks, const tune::Source& source) {
-  job::Process process = job::process_from_environment(job::agreed_offer(ranks, job::own_offer(source)), source);
+/// Of a group whose ranks agreed on this.
+job::Process process_of(const job::Offer& agreed, const tune::Source& own) {
+  job::Process process = job::process_from_environment(agreed, own);
   process.progress = job::ProgressThread::off;  // decided with each request that is left open
   return process;
 }
@@ -90,17 +90,33 @@ static std::vector<Rank> hosts_of(Ranks& job, Ranks& here) {
 bool Host::read_settings() {
   cores_ = job::shared_cores(*here_);
   Ranks job(MPI_COMM_WORLD);
+  job::Offer mine;
   try {
     job::together(job, [&] {
       table_ = tune::find_table(job::this_machine(cores_));
-      job::process_from_environment(job::own_offer(table_), table_);
+      mine = job::own_offer(table_);
+      job::process_from_environment(mine, table_);
     });
   } catch (const Error& error) {
     if (job.rank() == 0) base::log("all collectives are the MPI's: " + std::string(error.what()));
     return false;
   }
   if (here_->rank() == 0) job::tell_of_trouble(table_);
+  agree_on_selection(job, mine);
   return true;
+}
+
+void Host::agree_on_selection(Ranks& job, const job::Offer& mine) {
+  between_ = job::agreed_offer(job, mine);
+  inside_ = job::agreed_offer(*here_, mine);
+  inside_.algorithms = between_.algorithms;
+  if (between_.asked_for || inside_.asked_for) {
+    inside_.asked_for = between_.asked_for;
+    inside_.lines = between_.lines;
+    inside_.table = between_.table;
+  }
+  job::tell_of_unused(*here_, job.rank(), mine, inside_);
+  if (!between_.asked_for) between_.lines.clear();  // that group knows nothing of hosts, on which such lines would hold
 }
 
 /// All ranks record, or none.
@@ -144,8 +160,8 @@ void Host::share() {
   segment_ = std::move(memory.segment);
   why_ = std::move(memory.why);
   if (segment_ == nullptr) return;
-  table_.lines += barrier_lines(here_->size(), cores_);  // for what this machine's table leaves open
-  job::Process process = agreed_process(*here_, table_);
+  inside_.lines += barrier_lines(here_->size(), cores_);  // for what the table leaves open
+  job::Process process = process_of(inside_, table_);
   process.segment = segment_;
   process.rank = here_->rank();
   if (here_->size() < job_size_) process.name = "host " + launch::network_name();
@@ -176,7 +192,7 @@ void Host::begin_notes() {
 void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
-  job::Process process = agreed_process(job, {});
+  job::Process process = process_of(between_, table_);
   process.rank = job.rank();
   process.cores = cores_;
   process.ranks_on_host = here_->size();

@@ -51,6 +51,8 @@ class Host {
   Host() = default;
   /// Whether all ranks can read what they were given: who cannot must not leave the others waiting.
   bool read_settings();
+  /// By these; rank 0's hold for all, and what was measured on a host, for that one.
+  void agree_on_selection(Ranks& job, const job::Offer& mine);
   void record();
   void record_end();
   /// All ranks of the job; nullptr where they have no group of Tutti's.
@@ -64,6 +66,8 @@ class Host {
   int job_size_ = 1;
   int cores_ = 1;            ///< That this host's ranks may use together.
   tune::Source table_;       ///< As far as this rank knows.
+  job::Offer inside_;        ///< Agreed, for groups inside this host.
+  job::Offer between_;       ///< Agreed, for groups on several.
   std::vector<Rank> hosts_;  ///< Of each rank of the job.
   std::unique_ptr<job::Recording> recording_;
   MPI_Group group_ = MPI_GROUP_NULL;
