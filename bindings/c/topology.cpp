@@ -34,13 +34,41 @@ T& place(T* pointer, const char* name) {
   return *pointer;
 }
 
-Call neighbor_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type) {
+bool some_positive(std::span<const Count> counts) {
+  return std::ranges::any_of(counts, [](Count count) { return count > 0; });
+}
+
+/// Whether this rank has anything to send, and to receive, along its edges.
+struct Traffic {
+  bool sends, receives;
+};
+Traffic traffic_of(const Call& call, tutti_group group) {
+  const Graph graph(handle_of(group).group);
+  return {graph.outdegree() > 0 && (call.count > 0 || some_positive(call.send_counts)),
+          graph.indegree() > 0 && (call.count > 0 || some_positive(call.recv_counts))};
+}
+
+/// For calls that have their counts. Which is refused later; one address may stand for what is empty.
+void find_in_place(Call& call, tutti_group group, const void* in) {
+  call.in_place = in == TUTTI_IN_PLACE;
+  const bool alike = call.input_layout == call.output_layout;  // else one memory may hold both, side by side
+  if (call.in_place || in == nullptr || in != call.output || !alike) return;
+  const auto [sends, receives] = traffic_of(call, group);
+  call.in_place = sends && receives;
+}
+
+/// Without counts.
+Call edges_call(tutti_group group, Kind kind, const void* in, void* out, tutti_type type) {
   Call call = typed(group, kind, type);
   if (in != TUTTI_IN_PLACE) call.input = in;
   call.output = out;
+  return call;
+}
+
+Call neighbor_call(tutti_group group, Kind kind, const void* in, void* out, Count count, tutti_type type) {
+  Call call = edges_call(group, kind, in, out, type);
   call.count = count;
-  const bool alike = call.input_layout == call.output_layout;  // else one memory may hold both, side by side
-  call.in_place = in == TUTTI_IN_PLACE || (in == out && in != nullptr && alike);
+  find_in_place(call, group, in);
   return call;
 }
 
@@ -51,22 +79,24 @@ std::span<const Count> per_edge(Count edges, const int64_t* numbers) {
 
 Call allgatherv_call(tutti_group group, const void* in, const int64_t& count, void* out, const int64_t* counts,
                      const int64_t* offsets, tutti_type type) {
-  Call call = neighbor_call(group, Kind::neighbor_allgatherv, in, out, 0, type);
+  Call call = edges_call(group, Kind::neighbor_allgatherv, in, out, type);
   const Count sources = Graph(handle_of(group).group).indegree();
   call.send_counts = {&count, 1};
   call.recv_counts = per_edge(sources, counts);
   call.recv_offsets = per_edge(sources, offsets);
+  find_in_place(call, group, in);
   return call;
 }
 
 Call neighbor_alltoallv_call(tutti_group group, const void* in, const int64_t* send_counts, const int64_t* send_offsets,
                              void* out, const int64_t* recv_counts, const int64_t* recv_offsets, tutti_type type) {
-  Call call = neighbor_call(group, Kind::neighbor_alltoallv, in, out, 0, type);
+  Call call = edges_call(group, Kind::neighbor_alltoallv, in, out, type);
   const Graph graph(handle_of(group).group);
   call.send_counts = per_edge(graph.outdegree(), send_counts);
   call.send_offsets = per_edge(graph.outdegree(), send_offsets);
   call.recv_counts = per_edge(graph.indegree(), recv_counts);
   call.recv_offsets = per_edge(graph.indegree(), recv_offsets);
+  find_in_place(call, group, in);
   return call;
 }
 
@@ -77,16 +107,10 @@ Call neighbor_reduce_call(tutti_group group, const void* in, void* out, Count co
   return call;
 }
 
-bool some_positive(std::span<const Count> counts) {
-  return std::ranges::any_of(counts, [](Count count) { return count > 0; });
-}
-
 }  // namespace
 
 void tutti::c::check_neighbor_buffers(const Call& call, tutti_group group) {
-  const Graph graph(handle_of(group).group);
-  const bool sends = graph.outdegree() > 0 && (call.count > 0 || some_positive(call.send_counts));
-  const bool receives = graph.indegree() > 0 && (call.count > 0 || some_positive(call.recv_counts));
+  const auto [sends, receives] = traffic_of(call, group);
   expect_buffer(name_of(call.kind), "in", call.input, sends && !call.in_place);  // in place is refused later
   expect_buffer(name_of(call.kind), "out", call.output, receives);
 }

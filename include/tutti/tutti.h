@@ -12,7 +12,8 @@
  *   tutti_last_error() then says in words what happened and what to do. Nothing aborts, prints or throws.
  * - Counts and offsets are in elements of the given type, ranks are positions in the group.
  * - What is sent and what is received share no memory, except in place: TUTTI_IN_PLACE, or the address for which it
- *   stands. Anything else is TUTTI_USAGE; of the neighbour forms `in == out` alone is.
+ *   stands. Anything else is TUTTI_USAGE; of the neighbour forms `in == out` alone is, on a rank
+ *   that sends and receives.
  * - Collectives are called by all ranks of the group in the same order. What "Agreed" names is the same on all ranks,
  *   and so is the algorithm. A rank that differs: TUTTI_MISMATCH on the ranks concerned.
  * - Every collective communicates. It fails with TUTTI_USAGE (a wrong argument: nothing was sent, the group is intact),

@@ -131,6 +131,29 @@ static void check_varying_graph(tutti_group group) {
   CHECK_OK(tutti_group_free(&graph));
 }
 
+/* A chain: its first rank receives nothing, its last one sends nothing, and one address may stand for both buffers. */
+static void check_chain(tutti_group group) {
+  const int32_t rank = tutti_rank(group), size = tutti_size(group);
+  const int both = rank > 0 && rank + 1 < size;
+  const int32_t before[1] = {rank - 1}, after[1] = {rank + 1};
+  const int64_t one = 1;
+  int64_t in, out, *to = both ? &out : &in;
+  tutti_group chain;
+  int form;
+  CHECK_OK(tutti_adjacent_graph(group, rank > 0, before, rank + 1 < size, after, &chain));
+  for (form = 0; form < 5; ++form) {
+    in = out = value(rank, form);
+    if (form == 0) CHECK_OK(tutti_neighbor_allgather(chain, &in, to, 1, TUTTI_INT64));
+    if (form == 1) CHECK_OK(tutti_neighbor_alltoall(chain, &in, to, 1, TUTTI_INT64));
+    if (form == 2) CHECK_OK(tutti_neighbor_reduce(chain, &in, to, 1, TUTTI_INT64, TUTTI_SUM));
+    if (form == 3) CHECK_OK(tutti_neighbor_allgatherv(chain, &in, 1, to, &one, NULL, TUTTI_INT64));
+    if (form == 4) CHECK_OK(tutti_neighbor_alltoallv(chain, &in, &one, NULL, to, &one, NULL, TUTTI_INT64));
+    CHECK(*to == value(rank > 0 ? rank - 1 : rank, form));
+  }
+  if (both) CHECK_FAILS(TUTTI_USAGE, tutti_neighbor_allgather(chain, &in, &in, 1, TUTTI_INT64));
+  CHECK_OK(tutti_group_free(&chain));
+}
+
 /* A field of 2 x 3 elements with a halo on both sides, around a ring of ranks: columns go where they belong. */
 static void check_halo(tutti_group group) {
   enum { rows = 2, columns = 5 };
@@ -240,6 +263,7 @@ static void check_exchange(tutti_group group) {
 void check_neighbors(tutti_group group) {
   check_ring(group);
   check_varying_graph(group);
+  check_chain(group);
   check_halo(group);
   check_making(group);
   check_exchange(group);
