@@ -23,8 +23,27 @@ static const char* message(void) { return message_is_own ? own_message : tutti_l
 
 int tutti_fortran_is_in_place(const tutti_elements* array) { return array->data == TUTTI_IN_PLACE; }
 
+/* Several names have one number. What is of no integer type may have a number of any sort. */
+static int is_integer(CFI_type_t type) {
+  static const CFI_type_t integers[] = {CFI_type_signed_char, CFI_type_short,   CFI_type_int,      CFI_type_long,
+                                        CFI_type_long_long,   CFI_type_size_t,  CFI_type_int8_t,   CFI_type_int16_t,
+                                        CFI_type_int32_t,     CFI_type_int64_t, CFI_type_intmax_t, CFI_type_intptr_t,
+                                        CFI_type_ptrdiff_t};
+  size_t i;
+  for (i = 0; i < sizeof integers / sizeof integers[0]; ++i)
+    if (type == integers[i]) return 1;
+  return 0;
+}
+
 static tutti_type type_of(const CFI_cdesc_t* array) {
   const size_t bytes = array->elem_len;
+  if (is_integer(array->type)) {
+    if (bytes == 1) return TUTTI_INT8;
+    if (bytes == 2) return TUTTI_INT16;
+    if (bytes == 4) return TUTTI_INT32;
+    if (bytes == 8) return TUTTI_INT64;
+    return tutti_type_opaque(bytes);
+  }
   switch (array->type) {
     case CFI_type_float:
     case CFI_type_double:
@@ -38,16 +57,8 @@ static tutti_type type_of(const CFI_cdesc_t* array) {
     case CFI_type_Bool:
       if (bytes == 1) return TUTTI_BOOL;
       break;
-    case CFI_type_char:
-    case CFI_type_struct:
-    case CFI_type_other:
-    case CFI_type_cptr:
+    default: /* Characters, addresses, other logicals, structures. */
       break;
-    default: /* Integers; several names have one number, so they are told apart by their size. */
-      if (bytes == 1) return TUTTI_INT8;
-      if (bytes == 2) return TUTTI_INT16;
-      if (bytes == 4) return TUTTI_INT32;
-      if (bytes == 8) return TUTTI_INT64;
   }
   return tutti_type_opaque(bytes);
 }

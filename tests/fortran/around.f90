@@ -183,7 +183,10 @@ contains
   subroutine check_errors
     real(real64) :: table(4, 3), whole(4, 3), few(2)
     integer :: other(12), i
+    logical :: yes(12)
     type(tutti_group) :: none
+    yes = .true.
+    other = 0
     table = 1
     whole = 0
     call tutti_allreduce(group, table(:, 2:3), whole(:, 2:3), TUTTI_SUM, ierror)
@@ -193,6 +196,15 @@ contains
     call check_refused(TUTTI_USAGE, 'out has 2 elements and must have 12', 'a short array')
     call tutti_allreduce(group, table, other, TUTTI_SUM, ierror)
     call check_refused(TUTTI_USAGE, 'another type', 'two types')
+    call tutti_allreduce(group, yes, other, TUTTI_SUM, ierror)
+    call check_refused(TUTTI_USAGE, 'another type', 'logicals and integers')
+    call tutti_allreduce(group, yes, tutti_in_place, TUTTI_SUM, ierror)
+    call check_refused(TUTTI_USAGE, 'out is tutti_in_place', 'logicals without a place')
+    call tutti_allreduce(group, tutti_in_place, yes, TUTTI_SUM, ierror)
+    call check_refused(TUTTI_USAGE, 'does not go with', 'a sum of logicals')
+    call tutti_bcast(group, yes, 0, ierror)
+    call check_ok('logicals as bytes')
+    call check(all(yes), 'logicals as bytes')
     call tutti_bcast(group, table, np, ierror)
     call check_refused(TUTTI_USAGE, 'root', 'a root that is not there')
     call tutti_allreduce(none, table, whole, TUTTI_SUM, ierror)
