@@ -128,6 +128,12 @@ void* tutti_fortran_list(tutti_checked* call, const char* name, const CFI_cdesc_
   return list->base_addr;
 }
 
+void tutti_fortran_made(tutti_checked* call, tutti_group group) {
+  if (group == NULL)
+    tutti_fortran_refuse(call, "the group",
+                         "is NULL; pass one from tutti_world, tutti_split, tutti_dup or tutti_subgroup");
+}
+
 void tutti_fortran_no_place(tutti_checked* call, const char* name, const void* data) {
   if (data == TUTTI_IN_PLACE)
     tutti_fortran_refuse(call, name,

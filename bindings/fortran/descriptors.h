@@ -34,6 +34,8 @@ tutti_elements tutti_fortran_view(tutti_checked* call, const char* name, const C
 void tutti_fortran_expect(tutti_checked* call, const char* name, const tutti_elements* array, int64_t needed);
 /* Refuses arrays of different elements; TUTTI_IN_PLACE passes. Returns the type of both. */
 tutti_type tutti_fortran_same(tutti_checked* call, const tutti_elements* in, const tutti_elements* out);
+/* Refuses a group that there is not, which has no rank and no size. */
+void tutti_fortran_made(tutti_checked* call, tutti_group group);
 /* Refuses TUTTI_IN_PLACE. */
 void tutti_fortran_no_place(tutti_checked* call, const char* name, const void* data);
 /* The type to call the library with: where one of the arrays has gaps, it says where the elements lie, by layouts that

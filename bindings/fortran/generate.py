@@ -443,10 +443,12 @@ def c_subroutine(row, form, handle):
         body += [f"tutti_type type = {the_type(row)};", *checks, f"type = {laid_out(row)};"]
     text = "\n".join(body)
     known = [f'tutti_checked call = {{.what = "{form}"}};']
+    if "rank" in text or "size" in text:
+        known.append("tutti_fortran_made(&call, *group);")
     if "rank" in text:
         known.append("const int32_t rank = tutti_rank(*group);")
     if "size" in text:
-        known.append("const int32_t size = tutti_size(*group) < 1 ? 1 : tutti_size(*group);")
+        known.append("const int32_t size = tutti_size(*group);")
     if "sources" in text:
         known += ["int32_t sources, destinations;", "tutti_fortran_edges(&call, *group, &sources, &destinations);"]
     call = ", ".join(["*group", *([row[5]] if row[5] else []), *([handle] if handle else [])])

@@ -184,7 +184,9 @@ contains
     real(real64) :: table(4, 3), whole(4, 3), few(2)
     integer :: other(12), i
     logical :: yes(12)
+    integer(c_int64_t) :: lengths(2)
     type(tutti_group) :: none
+    lengths = [1000, 1]
     yes = .true.
     other = 0
     table = 1
@@ -209,6 +211,8 @@ contains
     call check_refused(TUTTI_USAGE, 'root', 'a root that is not there')
     call tutti_allreduce(none, table, whole, TUTTI_SUM, ierror)
     call check_refused(TUTTI_USAGE, 'group is NULL', 'no group')
+    call tutti_reduce_scatter(none, few, few, lengths(2:2), TUTTI_SUM, ierror)
+    call check_refused(TUTTI_USAGE, 'group is NULL', 'no group, of which no rank has a part')
     call tutti_allreduce(group, table, tutti_in_place, TUTTI_SUM, ierror)
     call check_refused(TUTTI_USAGE, 'out is tutti_in_place', 'no place for the result')
     call tutti_allgatherv(group, few, table, [(1_int64, i = 0, np)], ierror)
