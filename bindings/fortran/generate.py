@@ -361,12 +361,6 @@ def expanded(checks):
     return text
 
 
-def only_at_root(row, array):
-    """Arrays that other ranks than the root need not have."""
-    writes = {"reduce": "out", "gather": "out", "gatherv": "out", "scatter": "in", "scatterv": "in"}
-    return writes.get(row[0]) == array
-
-
 def at_root(row):
     """The array that other ranks than the root need not have."""
     return {"reduce": "out", "gather": "out", "gatherv": "out", "scatter": "in", "scatterv": "in"}.get(row[0])
