@@ -23,6 +23,7 @@ namespace {
 constexpr std::string_view first_line = "# tutti table 1\n", machine_line = "# machine: ", last_line = "# end\n";
 /// A file that is longer is no table; lines that are longer do not fit into what rank 0 tells the others.
 constexpr std::size_t longest_file = 256 << 10, longest_lines = 48 << 10;
+constexpr const char* too_long = "is too long: 256 KiB are the most, and 48 KiB without comments";
 
 /// What reading a file gave: its text, or why there is none.
 struct Read {
@@ -31,6 +32,7 @@ struct Read {
   bool others = false;  ///< Belongs to another user.
 };
 
+/// Its beginning alone, where there is more.
 Read read_file(const std::string& path, std::size_t most) {
   Read found;
   const auto fail = [&](int error) {
@@ -73,9 +75,15 @@ std::string strip(std::string_view text) {
   return lines;
 }
 
+Read read_table(const std::string& path) {
+  Read file = read_file(path, longest_file + 1);
+  if (file.trouble.empty() && file.text.size() > longest_file) file.trouble = too_long;
+  return file;
+}
+
 /// What is wrong with the lines; empty when nothing is.
 std::string wrong_lines(const std::string& lines) {
-  if (lines.size() > longest_lines) return "is too long";
+  if (lines.size() > longest_lines) return too_long;
   try {
     Table::parse(lines);
     return {};
@@ -172,7 +180,7 @@ Source find_table(const Machine& machine) {
   const std::string wanted = base::variable("TUTTI_TABLE");
   if (wanted == "standard") return standard(machine, "TUTTI_TABLE says so", true);
   if (!wanted.empty()) {
-    const Read file = read_file(wanted, longest_file);
+    const Read file = read_table(wanted);
     std::string lines = strip(file.text);
     const std::string wrong = file.trouble.empty() ? wrong_lines(lines) : file.trouble;
     if (!wrong.empty())
@@ -181,7 +189,7 @@ Source find_table(const Machine& machine) {
   }
   const std::string path = table_path(machine);
   if (path.empty()) return standard(machine, "neither XDG_CACHE_HOME nor HOME says where this machine's own would be");
-  const Read file = read_file(path, longest_file);
+  const Read file = read_table(path);
   if (file.missing) return standard(machine, "this machine has not been measured; tutti tune does");
   const std::string wrong = wrong_file(file, machine);
   if (wrong.empty()) return {strip(file.text), path, "measured on this machine", "", machine.conditions()};

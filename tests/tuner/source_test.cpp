@@ -152,6 +152,8 @@ TEST(Source, TheEnvironmentGoesFirst) {
   EXPECT_EQ(find_table(machine).lines, "allreduce - - ring\n");
   write_file(own, "allreduce - - gossip\n");
   EXPECT_THROW(find_table(machine), Error);
+  write_file(own, std::string(300'000, '#') + "\nbcast - - chain\n");  // of which the end is not just left out
+  EXPECT_THROW(find_table(machine), Error);
   setenv("TUTTI_TABLE", "/no/such/file", 1);
   EXPECT_THROW(find_table(machine), Error);
   unsetenv("TUTTI_TABLE");
