@@ -220,7 +220,7 @@ tutti_status tutti_plan_cached(tutti_group group, const char* key, tutti_plan_fu
       tutti_plan made = nullptr;
       status = build(rank, size, context, &made);
       const std::unique_ptr<tutti_plan_handle> owned(made);
-      if (status != TUTTI_OK) throw Error(Cause::usage, tutti_last_error());
+      if (status != TUTTI_OK) throw Error(Cause::usage, tutti_last_error(), tutti_last_error_peer());
       return plan_of(made);
     }));
   });

@@ -59,6 +59,21 @@ static tutti_status build_nothing(int32_t rank, int32_t size, void* context, tut
   return tutti_plan_begin("no name", rank, size, 0, 0, &builder);
 }
 
+/* One of which a check says where it is wrong. */
+static tutti_status build_spoilt(int32_t rank, int32_t size, void* context, tutti_plan* plan) {
+  tutti_plan* const plans = malloc((size_t)size * sizeof *plans);
+  tutti_status status;
+  int32_t r;
+  (void)rank;
+  (void)plan;
+  CHECK(plans != NULL);
+  for (r = 0; r < size; ++r) plans[r] = ring(r, size, *(const int64_t*)context, 1);
+  status = tutti_plan_check(plans, (size_t)size);
+  for (r = 0; r < size; ++r) CHECK_OK(tutti_plan_free(&plans[r]));
+  free(plans);
+  return status;
+}
+
 /* Adding up in every form; what is around `out` stays as it was. */
 static void check_runs(tutti_group group, int64_t count) {
   const int32_t rank = tutti_rank(group), size = tutti_size(group);
@@ -213,6 +228,11 @@ void check_plans(tutti_group group) {
   CHECK_OK(tutti_plan_free(&second));
   CHECK_FAILS(TUTTI_USAGE, tutti_plan_cached(group, "nothing", build_nothing, NULL, &first));
   CHECK(strstr(tutti_last_error(), "cannot be the name of a plan") != NULL);
+  CHECK(tutti_last_error_peer() == -1);
+  if (size > 1) {
+    CHECK_FAILS(TUTTI_USAGE, tutti_plan_cached(group, "spoilt", build_spoilt, &count, &first));
+    CHECK(tutti_last_error_peer() == 1);
+  }
   CHECK_FAILS(TUTTI_USAGE, tutti_plan_cached(group, NULL, build_ring, &count, &first));
   CHECK(first == NULL);
 }
