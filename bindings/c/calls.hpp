@@ -69,9 +69,9 @@ template <class Make, class... Arguments>
 tutti_status start(const void* caller, tutti_group group, tutti_request* request, Make make,
                    const Arguments&... arguments) {
   return guarded([&] {
-    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    void* const place = place_of(request);
     const Call call = checked(caller, group, make, arguments...);
-    new (static_cast<void*>(request)) Request(group->group.start(call));
+    new (place) Request(group->group.start(call));
   });
 }
 
@@ -80,9 +80,9 @@ template <class Make, class... Arguments>
 tutti_status init(const void* caller, tutti_group group, tutti_persistent* persistent, Make make,
                   const Arguments&... arguments) {
   return guarded([&] {
-    if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+    void* const place = place_of(persistent);
     const Call call = checked(caller, group, make, arguments...);
-    new (static_cast<void*>(persistent)) Persistent(group->group.init(call));
+    new (place) Persistent(group->group.init(call));
   });
 }
 

@@ -85,6 +85,18 @@ tutti_status give(tutti_group* out, Make make) {
   });
 }
 
+/// Where a request is made. Throws Error (usage) for nowhere.
+inline void* place_of(tutti_request* request) {
+  if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+  return request;
+}
+
+/// The same for a persistent collective.
+inline void* place_of(tutti_persistent* persistent) {
+  if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
+  return persistent;
+}
+
 /// The C++ request that lies in a C one: the same pointer.
 inline Request& request_of(tutti_request* request) {
   static_assert(sizeof(Request) == sizeof(tutti_request) && alignof(Request) == alignof(tutti_request));

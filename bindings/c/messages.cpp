@@ -23,8 +23,8 @@ Request start_recv(const void* caller, tutti_group group, void* data, Count coun
 template <class Start>
 tutti_status give(tutti_request* request, Start start) {
   return guarded([&] {
-    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
-    new (static_cast<void*>(request)) Request(start());
+    void* const place = place_of(request);
+    new (place) Request(start());
   });
 }
 

@@ -5,6 +5,7 @@
 #include <vector>
 
 #include "base/names.hpp"
+#include "c/calls.hpp"
 #include "c/layout.hpp"
 #include "tutti/topology.hpp"
 
@@ -44,8 +45,8 @@ std::vector<Part> parts_of(Kind kind, const Side& side, std::size_t partners) {
 
 /// Describes the call and has `work(group, call)` do it.
 template <class Work>
-tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
-                         const Side& recv, Work work) {
+tutti_status with_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
+                        const Side& recv, Work work) {
   return guarded([&] {
     const tutti_group_handle& handle = handle_of(group);
     const Partners partners = partners_of(handle.group, kind);
@@ -60,61 +61,64 @@ tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const
   });
 }
 
+tutti_status run_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
+                       const Side& recv) {
+  return with_parts(caller, group, kind, in, send, out, recv, [](const Group& on, const Call& call) { on.run(call); });
+}
+
+tutti_status start_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
+                         const Side& recv, tutti_request* request) {
+  return with_parts(caller, group, kind, in, send, out, recv, [request](const Group& on, const Call& call) {
+    void* const place = place_of(request);
+    new (place) Request(on.start(call));
+  });
+}
+
+tutti_status init_parts(const void* caller, tutti_group group, Kind kind, const void* in, const Side& send, void* out,
+                        const Side& recv, tutti_persistent* persistent) {
+  return with_parts(caller, group, kind, in, send, out, recv, [persistent](const Group& on, const Call& call) {
+    void* const place = place_of(persistent);
+    new (place) Persistent(on.init(call));
+  });
+}
+
 }  // namespace
 
 tutti_status tutti_alltoallw(tutti_group group, const void* in, const int64_t* send_offsets, const tutti_layout* send,
                              void* out, const int64_t* recv_offsets, const tutti_layout* recv) {
-  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [](const Group& on, const Call& call) { on.run(call); });
+  return run_parts(TUTTI_CALLER, group, Kind::alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv});
 }
 
 tutti_status tutti_ialltoallw(tutti_group group, const void* in, const int64_t* send_offsets, const tutti_layout* send,
                               void* out, const int64_t* recv_offsets, const tutti_layout* recv,
                               tutti_request* request) {
-  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [request](const Group& on, const Call& call) {
-                       if (request == nullptr)
-                         refuse("nowhere to put the request; pass the address of a tutti_request");
-                       new (static_cast<void*>(request)) Request(on.start(call));
-                     });
+  return start_parts(TUTTI_CALLER, group, Kind::alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv},
+                     request);
 }
 
 tutti_status tutti_alltoallw_init(tutti_group group, const void* in, const int64_t* send_offsets,
                                   const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                   const tutti_layout* recv, tutti_persistent* persistent) {
-  return start_parts(__builtin_return_address(0), group, Kind::alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
-                       if (persistent == nullptr)
-                         refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-                       new (static_cast<void*>(persistent)) Persistent(on.init(call));
-                     });
+  return init_parts(TUTTI_CALLER, group, Kind::alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv},
+                    persistent);
 }
 
 tutti_status tutti_neighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
                                       const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                       const tutti_layout* recv) {
-  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [](const Group& on, const Call& call) { on.run(call); });
+  return run_parts(TUTTI_CALLER, graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv});
 }
 
 tutti_status tutti_ineighbor_alltoallw(tutti_group graph, const void* in, const int64_t* send_offsets,
                                        const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                        const tutti_layout* recv, tutti_request* request) {
-  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [request](const Group& on, const Call& call) {
-                       if (request == nullptr)
-                         refuse("nowhere to put the request; pass the address of a tutti_request");
-                       new (static_cast<void*>(request)) Request(on.start(call));
-                     });
+  return start_parts(TUTTI_CALLER, graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv},
+                     request);
 }
 
 tutti_status tutti_neighbor_alltoallw_init(tutti_group graph, const void* in, const int64_t* send_offsets,
                                            const tutti_layout* send, void* out, const int64_t* recv_offsets,
                                            const tutti_layout* recv, tutti_persistent* persistent) {
-  return start_parts(__builtin_return_address(0), graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out,
-                     {recv_offsets, recv}, [persistent](const Group& on, const Call& call) {
-                       if (persistent == nullptr)
-                         refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-                       new (static_cast<void*>(persistent)) Persistent(on.init(call));
-                     });
+  return init_parts(TUTTI_CALLER, graph, Kind::neighbor_alltoallw, in, {send_offsets, send}, out, {recv_offsets, recv},
+                    persistent);
 }

@@ -237,8 +237,8 @@ tutti_status tutti_plan_start(tutti_group group, tutti_plan plan, const void* in
                               tutti_op op, tutti_request* request) {
   const void* const caller = TUTTI_CALLER;
   return guarded([&] {
-    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
-    new (static_cast<void*>(request)) Request(handle_of(group).group.start(call_of(caller, plan, in, out, type, op)));
+    void* const place = place_of(request);
+    new (place) Request(handle_of(group).group.start(call_of(caller, plan, in, out, type, op)));
   });
 }
 
@@ -246,9 +246,8 @@ tutti_status tutti_plan_init(tutti_group group, tutti_plan plan, const void* in,
                              tutti_op op, tutti_persistent* persistent) {
   const void* const caller = TUTTI_CALLER;
   return guarded([&] {
-    if (persistent == nullptr) refuse("nowhere to put the collective; pass the address of a tutti_persistent");
-    new (static_cast<void*>(persistent))
-        Persistent(handle_of(group).group.init(call_of(caller, plan, in, out, type, op)));
+    void* const place = place_of(persistent);
+    new (place) Persistent(handle_of(group).group.init(call_of(caller, plan, in, out, type, op)));
   });
 }
 

@@ -43,9 +43,9 @@ tutti_status tutti_isum(tutti_group group, const void* in, int64_t count, tutti_
                         tutti_request* request) {
   const void* site = __builtin_return_address(0);
   return guarded([&] {
-    if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
+    void* const place = place_of(request);
     Call call = sum_call(group, in, count, type, total);
     call.site = site;
-    new (static_cast<void*>(request)) Request(group->group.start(call));
+    new (place) Request(group->group.start(call));
   });
 }
