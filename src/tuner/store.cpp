@@ -2,6 +2,7 @@
 #include "tuner/store.hpp"
 
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -48,6 +49,25 @@ base::Descriptor make_beside(const std::string& path, std::string& name) {
   base::Descriptor file(mkostemp(name.data(), O_CLOEXEC));
   if (!file) refuse(path, errno);
   return file;
+}
+
+/// Of one writer of both files: until it is closed, others wait here. Where a file system has no locks, nobody does.
+base::Descriptor lock_of(const std::string& table_path) {
+  const std::string path = std::filesystem::path(table_path).replace_extension(".lock").string();
+  base::Descriptor file(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NONBLOCK | O_NOCTTY, 0644));
+  if (!file) refuse(path, errno);
+  while (flock(file.get(), LOCK_EX) != 0 && errno == EINTR) continue;
+  return file;
+}
+
+void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
+          const std::string& lines) {
+  std::string remarks = "# measured: " + measurements.date + " by tutti " + measurements.version + "\n";
+  for (const std::string& remark : measurements.remarks) remarks += "# " + remark + "\n";
+  remarks += "# behind it: " + std::filesystem::path(measurements_path(table_path)).filename().string() + "\n";
+  remarks += "# collective bytes ranks algorithm\n";
+  write_file(measurements_path(table_path), to_json(measurements));
+  write_file(table_path, tune::file_text(machine, remarks, lines));
 }
 
 }  // namespace
@@ -98,14 +118,14 @@ Measurements read_measurements(const std::string& path, const tune::Machine& mac
   }
 }
 
-void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
-          const std::string& lines) {
-  std::string remarks = "# measured: " + measurements.date + " by tutti " + measurements.version + "\n";
-  for (const std::string& remark : measurements.remarks) remarks += "# " + remark + "\n";
-  remarks += "# behind it: " + std::filesystem::path(measurements_path(table_path)).filename().string() + "\n";
-  remarks += "# collective bytes ranks algorithm\n";
-  write_file(measurements_path(table_path), to_json(measurements));
-  write_file(table_path, tune::file_text(machine, remarks, lines));
+Measurements add_to_saved(const std::string& table_path, const tune::Machine& machine, const Measurements& newer,
+                          const std::function<std::string(const Measurements&)>& lines_of, std::string& trouble) {
+  require_place(table_path);
+  const base::Descriptor lock = lock_of(table_path);
+  Measurements all = read_measurements(measurements_path(table_path), machine, trouble);
+  all.add(newer);
+  save(table_path, machine, all, lines_of(all));
+  return all;
 }
 
 }  // namespace tutti::tuner

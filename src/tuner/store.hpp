@@ -2,6 +2,7 @@
 // The two files of a machine: its table, and the measurements behind it.
 #pragma once
 
+#include <functional>
 #include <string>
 
 #include "tune/source.hpp"
@@ -23,8 +24,10 @@ void require_place(const std::string& path);
 /// what of it is not used, and why; else it is empty.
 Measurements read_measurements(const std::string& path, const tune::Machine& machine, std::string& trouble);
 
-/// Both files. Throws Error (system).
-void save(const std::string& table_path, const tune::Machine& machine, const Measurements& measurements,
-          const std::string& lines);
+/// Adds to what was measured on this machine before, and writes both files: all of it, and the lines that `lines_of`
+/// makes of it.
+/// Others that add meanwhile wait until that is done. `trouble`: as above. Throws Error (system).
+Measurements add_to_saved(const std::string& table_path, const tune::Machine& machine, const Measurements& newer,
+                          const std::function<std::string(const Measurements&)>& lines_of, std::string& trouble);
 
 }  // namespace tutti::tuner

@@ -60,7 +60,7 @@ def test_tables_are_written_and_used(tuned):
     assert text.startswith(HEAD)
     assert text.endswith("\n# end\n")
     assert "# waiting: 3 ranks" in text
-    assert sorted(file.name for file in path.parent.iterdir()) == [f"{path.stem}.json", path.name]
+    assert {file.name for file in path.parent.iterdir()} == {f"{path.stem}.{end}" for end in ("json", "lock", "table")}
     measured = json.loads(path.with_suffix(".json").read_text())
     assert {(point["collective"], point["ranks"], point["bytes"]) for point in measured["points"]} == {
         ("barrier", ranks, 0) for ranks in (2, 3)

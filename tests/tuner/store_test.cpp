@@ -4,8 +4,10 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
+#include <chrono>
 #include <fstream>
 #include <iterator>
+#include <thread>
 
 #include "synthetic.hpp"
 #include "tune/source.hpp"
@@ -26,11 +28,12 @@ TEST(Store, SavesWhatIsFound) {
   const std::string path = tune::table_path(imaginary);
   Measurements all = lawful();
   all.machine = imaginary.text();
-  save(path, imaginary, all, derive(all, imaginary));
+  std::string trouble;
+  add_to_saved(
+      path, imaginary, all, [](const Measurements& one) { return derive(one, imaginary); }, trouble);
   const tune::Source source = tune::find_table(imaginary);
   EXPECT_EQ(source.name, path) << source.trouble;
   EXPECT_EQ(source.lines, derive(all, imaginary));
-  std::string trouble;
   EXPECT_EQ(read_measurements(measurements_path(path), imaginary, trouble), all);
   EXPECT_EQ(trouble, "");
   EXPECT_EQ(read_measurements(measurements_path(path), {"Other", 4, true}, trouble), Measurements{});
@@ -100,6 +103,32 @@ TEST(Store, WritersDoNotDisturbEachOther) {
   }
   const auto left = std::filesystem::directory_iterator(folder.path() / "some/where");
   EXPECT_EQ(std::distance(begin(left), end(left)), 1);
+}
+
+/// Who adds while another does waits for it, and finds what it has added.
+TEST(Store, WhatIsAddedAtTheSameTimeIsKept) {
+  const Folder folder;
+  const std::string path = tune::table_path(imaginary);
+  const auto of = [](Kind kind) {
+    Measurements one = lawful();
+    one.machine = imaginary.text();
+    std::erase_if(one.points, [kind](const Point& point) { return point.kind != kind; });
+    return one;
+  };
+  const auto lines_of = [](const Measurements& all) { return derive(all, imaginary); };
+  std::string trouble, others;
+  std::jthread other;
+  const auto meanwhile = [&](const Measurements& all) {
+    other = std::jthread([&] { add_to_saved(path, imaginary, of(Kind::reduce), lines_of, others); });
+    std::this_thread::sleep_for(std::chrono::milliseconds(100));  // enough for who does not wait
+    return lines_of(all);
+  };
+  add_to_saved(path, imaginary, of(Kind::bcast), meanwhile, trouble);
+  other.join();
+  const Measurements all = read_measurements(measurements_path(path), imaginary, trouble);
+  for (const Kind kind : {Kind::bcast, Kind::reduce}) EXPECT_EQ(all.ranks(kind), (std::vector<Rank>{2, 4}));
+  EXPECT_EQ(tune::find_table(imaginary).lines, derive(all, imaginary));
+  EXPECT_EQ(trouble + others, "");
 }
 
 TEST(Store, SaysWhyItCannotWrite) {

@@ -248,12 +248,9 @@ int tune_machine(TuneOptions given) {
   const std::string path = tune::table_path(machine);
   if (path.empty()) throw Error(Cause::usage, "neither XDG_CACHE_HOME nor HOME says where the table shall be; set one");
   std::string trouble;
-  const auto measured_before = [&] {
-    return tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
-  };
   if (!given.quick) {
     tuner::require_place(path);
-    measured_before();
+    tuner::read_measurements(tuner::measurements_path(path), machine, trouble);
     if (!trouble.empty()) std::fprintf(stderr, "tutti: %s\n", trouble.c_str());
   }
 
@@ -276,10 +273,14 @@ int tune_machine(TuneOptions given) {
   found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
 
   if (given.quick) return report_trial(found, machine);
-  tuner::Measurements all = measured_before();  // once more: another tutti tune may have added to it meanwhile
-  all.add(found);
-  const tuner::Repaired repaired = tuner::derive_and_repair(all, machine);
-  tuner::save(path, machine, all, repaired.lines);
+  tuner::Repaired repaired;
+  const auto lines_of = [&](const tuner::Measurements& all) {
+    repaired = tuner::derive_and_repair(all, machine);
+    return repaired.lines;
+  };
+  std::string now;  // another tutti tune may have added to the files meanwhile, or somebody harmed them
+  const tuner::Measurements all = tuner::add_to_saved(path, machine, found, lines_of, now);
+  if (!now.empty() && now != trouble) std::fprintf(stderr, "tutti: %s\n", now.c_str());
   report(all, machine, repaired);
   fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
   return 0;
