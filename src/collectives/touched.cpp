@@ -2,6 +2,7 @@
 #include "collectives/touched.hpp"
 
 #include <algorithm>
+#include <iterator>
 
 namespace tutti::collectives {
 namespace {
@@ -14,29 +15,29 @@ bool is_own_memory(const Slice& slice) {
 }  // namespace
 
 void Touched::cut(Ranges& ranges, Count at) {
-  const auto found = std::ranges::upper_bound(ranges, at, {}, &Range::end);
-  if (found == ranges.end() || found->begin >= at) return;
-  Range front = *found;
-  front.end = found->begin = at;
-  ranges.insert(found, std::move(front));
+  const auto next = ranges.lower_bound(at);
+  if (next == ranges.begin()) return;
+  Range& found = std::prev(next)->second;
+  if (found.end <= at) return;
+  ranges.emplace_hint(next, at, found);
+  found.end = at;
 }
 
-std::span<Touched::Range> Touched::ranges(const Slice& slice) {
+std::ranges::subrange<Touched::Ranges::iterator> Touched::ranges(const Slice& slice) {
   Ranges& all = buffers_[static_cast<std::size_t>(slice.buffer)];
   const Count begin = slice.offset, end = slice.offset + slice.count;
   cut(all, begin);
   cut(all, end);
   // What nobody has touched before becomes ranges, too.
-  auto at = std::ranges::lower_bound(all, begin, {}, &Range::begin) - all.begin();
-  const auto first = at;
+  auto at = all.lower_bound(begin);
   for (Count next = begin; next < end; ++at) {
-    if (at == std::ssize(all) || all[static_cast<std::size_t>(at)].begin > next) {
-      const Count until = at == std::ssize(all) ? end : std::min(end, all[static_cast<std::size_t>(at)].begin);
-      all.insert(all.begin() + at, {next, until, {}, {}});
+    if (at == all.end() || at->first > next) {
+      const Count until = at == all.end() ? end : std::min(end, at->first);
+      at = all.emplace_hint(at, next, Range{until, {}, {}});
     }
-    next = all[static_cast<std::size_t>(at)].end;
+    next = at->second.end;
   }
-  return std::span(all).subspan(static_cast<std::size_t>(first), static_cast<std::size_t>(at - first));
+  return {all.find(begin), at};
 }
 
 void Touched::add(const Access& access, std::vector<Handle>& before) const {
@@ -45,7 +46,7 @@ void Touched::add(const Access& access, std::vector<Handle>& before) const {
 
 void Touched::read(const Slice& slice, Handle step, std::vector<Handle>& before) {
   if (!is_own_memory(slice)) return;
-  for (Range& range : ranges(slice)) {
+  for (auto& [begin, range] : ranges(slice)) {
     add(range.writer, before);
     range.readers.push_back({step, stage_});
   }
@@ -53,7 +54,7 @@ void Touched::read(const Slice& slice, Handle step, std::vector<Handle>& before)
 
 void Touched::write(const Slice& slice, Handle step, std::vector<Handle>& before) {
   if (!is_own_memory(slice)) return;
-  for (Range& range : ranges(slice)) {
+  for (auto& [begin, range] : ranges(slice)) {
     // Readers have come after the writer.
     if (range.readers.empty()) add(range.writer, before);
     for (const Access& reader : range.readers) add(reader, before);

@@ -4,6 +4,8 @@
 
 #include <array>
 #include <cstdint>
+#include <map>
+#include <ranges>
 #include <vector>
 
 #include "collectives/writer.hpp"
@@ -23,17 +25,18 @@ class Touched {
  private:
   struct Access {
     Handle step;
-    std::uint32_t stage = 0;
+    std::uint32_t stage;
   };
   struct Range {
-    Count begin, end;
+    Count end;
     Access writer;
     std::vector<Access> readers;
   };
-  using Ranges = std::vector<Range>;
+  /// By where they begin. They do not overlap. There may be tens of thousands, which are cut anywhere: none moves.
+  using Ranges = std::map<Count, Range>;
 
-  /// The ranges that make up the slice, cut to fit; they are sorted and do not overlap.
-  std::span<Range> ranges(const Slice& slice);
+  /// The ranges that make up the slice, cut to fit.
+  std::ranges::subrange<Ranges::iterator> ranges(const Slice& slice);
   static void cut(Ranges& ranges, Count at);
   void add(const Access& access, std::vector<Handle>& before) const;
 

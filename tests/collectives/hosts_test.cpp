@@ -4,6 +4,8 @@
 
 #include <gtest/gtest.h>
 
+#include <ctime>
+
 #include "problems.hpp"
 
 namespace tutti::collectives {
@@ -61,6 +63,17 @@ TEST(Hosts, DecideWhatApplies) {
   EXPECT_TRUE(with({.hosts = true, .contiguous_or_commutative = true}, around));
   EXPECT_FALSE(with({.hosts = true, .contiguous_or_commutative = true}, around, false));
   EXPECT_TRUE(with({.hosts = true, .contiguous_or_commutative = true}, blocks, false));
+}
+
+/// Where ranks are dealt round the hosts, a leader has a copy for each pair of ranks on two hosts: 70 000 here each
+/// way, in an order that cuts each buffer anywhere. (Ranges that move: half a minute.)
+TEST(Hosts, ManyThatRanksAreDealtRoundMakeNoLongerPlanThanTheirSteps) {
+  const std::vector<Rank> around = deal(1536, 32, Deal::around);
+  const Shape shape{.rank = 0, .size = 1536, .count = 1, .hosts = around, .small_cell = 12, .large_cell = 8192};
+  const std::clock_t begun = std::clock();
+  const plan::Plan plan = find(Kind::alltoall, "hosts")->build(shape);
+  EXPECT_LT((std::clock() - begun) / CLOCKS_PER_SEC, 4) << "seconds of processor time";
+  EXPECT_GE(std::ranges::count(plan.steps, plan::Verb::copy, &plan::Step::verb), 2 * 48 * 48 * 31);
 }
 
 TEST(Hosts, AreNumberedByTheirLowestRankHoweverTheyAreDealt) {
