@@ -86,7 +86,19 @@ void Engine::end(const Error& error) {
     const std::lock_guard lock(channels_lock_);
     for (Channel* channel : channels_) channel->end(end_);
   }
+  await_failures();
   leave();
+}
+
+/// An operation whose memory another rank is at stays pending until he is done. Later nobody looks for that any more.
+void Engine::await_failures() {
+  const auto pending = [this] {
+    const std::lock_guard lock(channels_lock_);
+    return !channels_.empty();
+  };
+  host::Waiting::Round round(waiting_);
+  for (Rank awaited = -1; pending();)
+    if (!progress(awaited)) round.pause(-1, 0);
 }
 
 void Engine::stop_progress_thread() {
@@ -161,7 +173,6 @@ void Engine::inspect() {
 
 template <class Done>
 bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until) {
-  check_process();
   refuse_inside_reduction();
   SlowWait slow(*this, operations);
   host::Waiting::Round round(waiting_, companion_);
@@ -179,6 +190,11 @@ bool Engine::wait_until(std::span<Operation* const> operations, Done done, std::
 }
 
 bool Engine::wait(Operation& operation, std::uint64_t until) {
+  check_process();
+  return wait_to_the_end(operation, until);
+}
+
+bool Engine::wait_to_the_end(Operation& operation, std::uint64_t until) {
   Operation* const one = &operation;
   const bool noted = setup_.recorder != nullptr && !operation.finished() && operation.notes_waits();
   const std::uint64_t since = noted ? base::ticks() : 0;
@@ -188,9 +204,13 @@ bool Engine::wait(Operation& operation, std::uint64_t until) {
   return finished;
 }
 
-bool Engine::wait_for(const std::function<bool()>& done, std::uint64_t until) { return wait_until({}, done, until); }
+bool Engine::wait_for(const std::function<bool()>& done, std::uint64_t until) {
+  check_process();
+  return wait_until({}, done, until);
+}
 
 std::optional<std::size_t> Engine::wait_any(std::span<Operation* const> operations, std::uint64_t until) {
+  check_process();
   std::optional<std::size_t> found;
   const auto look = [&] {
     for (std::size_t i = 0; i < operations.size() && !found; ++i)

@@ -96,6 +96,8 @@ class Engine {
   /// Waits until the operation is finished or `until` (absolute nanoseconds of waiting().now(); 0 = no limit) has
   /// passed; true when finished.
   bool wait(Operation& operation, std::uint64_t until);
+  /// The same also when the engine has been ended meanwhile: for destructors, which must not throw.
+  bool wait_to_the_end(Operation& operation, std::uint64_t until = 0);
   /// Waits until one of them is finished: its index, or nothing after `until`.
   std::optional<std::size_t> wait_any(std::span<Operation* const> operations, std::uint64_t until);
   /// Waits until `done` says so, for something that may depend on more than operations; moves everything on meanwhile.
@@ -128,8 +130,8 @@ class Engine {
   void leave();
   /// A group has broken: from now on leaving waits for nobody for long. Relaxed: its partner, see_off, looks again.
   void note_broken() { broke_.store(true, std::memory_order_relaxed); }
-  /// What this engine stands on goes away: breaks the groups that have operations in flight, leaves, and refuses every
-  /// later call with this error.
+  /// What this engine stands on goes away: breaks the groups that have operations in flight, waits until nobody is at
+  /// their memory any more, leaves, and refuses every later call with this error.
   void end(const Error& error);
   /// Throws Error (usage) in a child of fork: the child is not a member of the job. Throws what the engine was ended
   /// with.
@@ -162,6 +164,7 @@ class Engine {
 
   [[noreturn]] void refuse_process() const;
   void see_off();
+  void await_failures();
   template <class Done>
   bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();

@@ -65,7 +65,7 @@ Request::~Request() {
   if (!operation_->finished()) {
     if (operation_->timed_out()) operation_->channel().give_up(*operation_);
     const engine::Uninterrupted to_the_end;
-    engine_of(*operation_).wait(*operation_, 0);
+    engine_of(*operation_).wait_to_the_end(*operation_);
   }
   std::exchange(operation_, nullptr)->release();
 }

@@ -8,7 +8,9 @@
 #include <thread>
 #include <vector>
 
+#include "../refusal.hpp"
 #include "job/inproc.hpp"
+#include "job/runtime.hpp"
 #include "tutti/tutti.hpp"
 
 namespace tutti {
@@ -87,6 +89,30 @@ TEST(Waits, WhoIsLostCanBeAskedDuringAnAgreement) {
     }
     asked.store(true, std::memory_order_release);  // pairs with the acquire in expect_soon
     agreeing.join();
+  });
+}
+
+/// As MPI_Finalize ends it, while another rank writes what this one has opened.
+TEST(Waits, EndWithAnEngineWhenNobodyIsAtTheirMemory) {
+  job::run_inproc(2, {}, [](const Group& world) {
+    if (world.rank() != 0) return;
+    constexpr std::size_t count = 1 << 16;
+    const std::vector<double> mine(count);
+    std::vector<double> all(2 * count);
+    Request request = world.igather(mine, all, 0, {.algorithm = "single_copy_shared"});
+    engine::Channel& channel = world.member()->channel();
+    std::atomic<std::int32_t>& touching = channel.board().member(1).touching;
+    touching.store(0, std::memory_order_seq_cst);  // what rank 1 says while it writes
+    std::atomic<bool> over = false;
+    std::thread end([&] {
+      channel.engine().end(Error(Cause::broken, "MPI has gone"));
+      over.store(true, std::memory_order_release);  // pairs with the acquire below
+    });
+    std::this_thread::sleep_for(100ms);
+    EXPECT_FALSE(over.load(std::memory_order_acquire)) << "it would free the memory";
+    touching.store(-1, std::memory_order_seq_cst);
+    end.join();
+    EXPECT_NE(refusal([&] { request.wait(); }, Cause::broken).find("MPI has gone"), std::string::npos);
   });
 }
 
