@@ -71,19 +71,18 @@ bool has_segments(const tune::Table::Line& line) {
 }
 
 TEST(Candidates, OfTheStandardTableHaveTheSegmentsThatItGivesThem) {
-  std::size_t lines = 0;
+  std::set<std::string> seen;
   for (const char* processor : {"", "AMD Ryzen"})
     for (const int ranks_per_core : {1, 2, 8})
       for (const std::uint64_t link_rate : {100'000'000ull, 10'000'000'000ull}) {
-        const std::string text =
-            tune::Table::standard({.processor = processor, .ranks_per_core = ranks_per_core, .link_rate = link_rate});
-        for (const tune::Table::Line& line : tune::Table::parse(text).lines())
-          if (line.choice.parameters.segment != 0) {
-            ++lines;
+        const tune::Table table = tune::Table::parse(
+            tune::Table::standard({.processor = processor, .ranks_per_core = ranks_per_core, .link_rate = link_rate}));
+        for (const tune::Table::Line& line : table.lines())
+          if (line.choice.parameters.segment != 0 && seen.insert(tune::text_of(line)).second) {
             EXPECT_TRUE(has_segments(line)) << tune::text_of(line);
           }
       }
-  EXPECT_GT(lines, 20u);
+  EXPECT_GT(seen.size(), 5u);
 }
 
 TEST(Candidates, DoWithoutSingleCopy) {
