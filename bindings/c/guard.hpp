@@ -85,7 +85,7 @@ tutti_status give(tutti_group* out, Make make) {
   });
 }
 
-/// Where a request is made. Throws Error (usage) for nowhere.
+/// Where to make a request. Throws Error (usage) when the caller has passed no place for it.
 inline void* place_of(tutti_request* request) {
   if (request == nullptr) refuse("nowhere to put the request; pass the address of a tutti_request");
   return request;

@@ -49,20 +49,19 @@ class Circulant {
     return {operands_.blocks(first, first + before_end), operands_.blocks(0, count - before_end)};
   }
 
-  /// The sums for the ranks from `first` to before `last`, counted from this one.
-  Slice sums(Rank first, Rank last) const {
-    const auto begin = [&](Rank distance) {
-      const std::array<Slice, 2> blocks = following(rank_, distance);
-      return blocks[0].count + blocks[1].count;
-    };
-    return sums_.part(begin(first), begin(last) - begin(first));
+  /// Elements of the blocks for this rank and those that follow, so many ranks in all.
+  Count elements(Rank count) const {
+    const std::array<Slice, 2> blocks = following(rank_, count);
+    return blocks[0].count + blocks[1].count;
   }
+  /// The sums for the ranks from `first` to before `last`, counted from this one.
+  Slice sums(Rank first, Rank last) const { return sums_.part(elements(first), elements(last) - elements(first)); }
 
   /// What leaves are operands; what stays becomes sums.
   void first_round(Rank held) {
     for (const Slice& leaving : following(ahead(held), size_ - held))
       operands_.read(leaving, b_.send(ahead(held), leaving));
-    sums_ = b_.scratch(following(rank_, held)[0].count + following(rank_, held)[1].count);
+    sums_ = b_.scratch(elements(held));
     Count done = 0;
     for (const Slice& mine : following(rank_, size_ - held)) {
       const Slice sum = sums_.part(done, mine.count);
