@@ -32,6 +32,12 @@ void Turn::give_back() {
   with_->choices->take_back(*watched_, nature_.form, before_);
 }
 
+void Turn::is_lost() {
+  if (sample_ < 0 || nature_.form != Form::starting) return;
+  const std::lock_guard guard(with_->choices->lock);
+  --watched_->open;
+}
+
 void Turn::note(std::int64_t elapsed) {
   if (follows_measured()) {
     const auto [before, sample] = std::exchange(with_->choices->last, {});

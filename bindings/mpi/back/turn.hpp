@@ -7,6 +7,7 @@
 #include "report.hpp"
 #include "rests.hpp"
 #include "timing.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::mpi {
 
@@ -42,8 +43,17 @@ class Turn {
     if (with_->choices->due() && !revoked(*with_)) with_->choices->agree(*with_->member, with_->place.size);
     if (watched_->trials.resting()) lend(*with_, nature_.kind, nature_.bytes, watched_->trials);
   }
-  /// The MPI has refused the call, which the other ranks do not count.
+  /// The call has been refused for this rank's own arguments: the other ranks do not count it.
   void give_back();
+  /// It has started nothing that will end, for another reason.
+  void is_lost();
+  /// By Tutti.
+  void failed(const Error& error) {
+    if (error.cause() == Cause::usage)
+      give_back();
+    else
+      is_lost();
+  }
   /// The call has started an operation: what it costs until it is complete is measured.
   void started(MPI_Request request) {
     if (start_ == 0) return;
