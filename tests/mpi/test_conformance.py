@@ -108,7 +108,7 @@ def test_what_the_mpi_lacks(name, tmp_path):
     for what in ("large", *(["return"] if name == "debian-openmpi" else [])):
         out = mpi_jobs.run(mpi, 2, [program, what], policy="always", timeout=30, cwd=tmp_path).checked()
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
-    out = mpi_jobs.run(mpi, 2, [program, "alike"], policy="never", timeout=30).checked()
+    out = mpi_jobs.run(mpi, 2, [program, "others"], policy="never", timeout=30).checked()
     assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(2)]
     if name != "debian-openmpi":  # the only one without sessions
         return

@@ -14,16 +14,19 @@
 
 #include "forms.hpp"
 #include "lengths.hpp"
+#include "timing.hpp"
 
 namespace tutti::mpi {
 
 /// Arguments made narrow, from the first to the last, and whether they could be.
 class Narrow {
  public:
-  /// Its arrays live as long as it, or for ever where they stay with the MPI.
+  /// Its arrays live as long as it and whoever shares them, or for ever where they stay with the MPI.
   Narrow(const Lengths& lengths, bool stays) : lengths_(lengths), stays_(stays) {}
 
   bool fits() const { return fits_; }
+  /// Null where there are none.
+  std::shared_ptr<const void> arrays() const { return arrays_->empty() ? nullptr : arrays_; }
 
   /// The same argument as `Small`. A buffer says whose counts follow: what is sent stands in constant memory.
   template <class Small, class Wide>
@@ -38,7 +41,7 @@ class Narrow {
       if (wide == nullptr || length_ == Lengths::absent) return nullptr;
       std::vector<int> copy;
       for (int i = 0; i < length_; ++i) copy.push_back(number(wide[i]));
-      return stays_ ? kept(std::move(copy)).data() : arrays_.emplace_back(std::move(copy)).data();
+      return stays_ ? kept(std::move(copy)).data() : arrays_->emplace_back(std::move(copy)).data();
     } else {
       return length_ == Lengths::absent ? 0 : number(wide);
     }
@@ -51,8 +54,8 @@ class Narrow {
     return static_cast<int>(wide);
   }
 
-  /// The MPI reads an array until the request is complete, of which nobody tells us. One copy of each is kept, since a
-  /// program that counts alike each time must not grow with its calls.
+  /// The MPI reads an array until the persistent request is freed. One copy of each is kept for ever, since a program
+  /// that counts alike each time must not grow with its calls.
   static const std::vector<int>& kept(std::vector<int>&& array) {
     static std::mutex& lock = *std::make_unique<std::mutex>().release();
     static auto& all = *std::make_unique<std::set<std::vector<int>>>().release();
@@ -64,7 +67,7 @@ class Narrow {
   bool stays_;
   int length_ = Lengths::absent;
   bool fits_ = true;
-  std::deque<std::vector<int>> arrays_;
+  std::shared_ptr<std::deque<std::vector<int>>> arrays_ = std::make_shared<std::deque<std::vector<int>>>();
 };
 
 template <class C, class SmallD, class SmallDescription, class WideDescription>
@@ -82,10 +85,13 @@ class NarrowedOf<C, SmallD, bool(Translation&, Small...), bool(Translation&, Wid
     return std::apply([&](Small... arguments) { return Plain::real_blocking(arguments..., comm); }, small);
   }
   static int starting(Wide... wide, MPI_Comm comm, MPI_Request* request) {
-    Narrow narrow(lengths(comm, wide...), true);
+    Narrow narrow(lengths(comm, wide...), false);
     const std::tuple<Small...> small{narrow.of<Small>(wide)...};
     if (!narrow.fits()) return refuse(comm);
-    return std::apply([&](Small... arguments) { return Plain::real_starting(arguments..., comm, request); }, small);
+    const int code =
+        std::apply([&](Small... arguments) { return Plain::real_starting(arguments..., comm, request); }, small);
+    if (code == MPI_SUCCESS && narrow.arrays() != nullptr) keep_for(*request, narrow.arrays());
+    return code;
   }
   static int preparing(Wide... wide, MPI_Comm comm, MPI_Info info, MPI_Request* request) {
     Narrow narrow(lengths(comm, wide...), true);

@@ -2,6 +2,7 @@
 #include "timing.hpp"
 
 #include <mutex>
+#include <optional>
 #include <unordered_map>
 #include <utility>
 
@@ -11,8 +12,16 @@ namespace tutti::mpi {
 namespace {
 
 struct Charges {
+  struct Entry {
+    std::optional<Charge> charge;
+    std::shared_ptr<const void> arrays;
+  };
+
   std::mutex lock;
-  std::unordered_map<std::uintptr_t, Charge> by_request;
+  std::unordered_map<std::uintptr_t, Entry> by_request;
+
+  /// The MPI gives the handle of a request that ended unseen to another. To be called with the lock held.
+  Entry& of(MPI_Request request);
 };
 
 Charges& charges() {
@@ -29,6 +38,13 @@ void add(const Charge& charge, std::int64_t elapsed, bool ended) {
   if (report::wanted) report::more(charge.kind, Form::starting, charge.size_class, charge.side, elapsed);
 }
 
+Charges::Entry& Charges::of(MPI_Request request) {
+  const auto [found, fresh] = by_request.try_emplace(number_of(request));
+  if (fresh) timed_requests.fetch_add(1, std::memory_order_relaxed);
+  if (found->second.charge) add(*std::exchange(found->second.charge, std::nullopt), 0, true);
+  return found->second;
+}
+
 }  // namespace
 
 void time_request(MPI_Request request, Charge charge) {
@@ -37,14 +53,13 @@ void time_request(MPI_Request request, Charge charge) {
     return;
   }
   const std::lock_guard guard(charges().lock);
-  // The MPI gives the handle of a request that ended unseen to another.
-  const auto [found, fresh] = charges().by_request.try_emplace(number_of(request), charge);
-  if (fresh) {
-    timed_requests.fetch_add(1, std::memory_order_relaxed);
-    return;
-  }
-  add(found->second, 0, true);
-  found->second = std::move(charge);
+  charges().of(request).charge = std::move(charge);
+}
+
+void keep_for(MPI_Request request, std::shared_ptr<const void> arrays) {
+  if (request == MPI_REQUEST_NULL) return;
+  const std::lock_guard guard(charges().lock);
+  charges().of(request).arrays = std::move(arrays);
 }
 
 Stopwatch::Stopwatch(std::span<MPI_Request> requests) : requests_(requests), before_(requests.size()) {
@@ -66,7 +81,7 @@ Stopwatch::~Stopwatch() {
     const auto found = charges().by_request.find(number_of(before_[i]));
     if (found == charges().by_request.end()) continue;
     const bool ended = requests_[i] == MPI_REQUEST_NULL;
-    add(found->second, each, ended);
+    if (found->second.charge) add(*found->second.charge, each, ended);
     if (!ended) continue;
     charges().by_request.erase(found);
     timed_requests.fetch_sub(1, std::memory_order_relaxed);

@@ -26,11 +26,13 @@ struct Charge {
   int size_class;
 };
 
-/// How many requests are measured. Relaxed: a thread's own are what it must see.
+/// How many requests are measured, or have something kept for them. Relaxed: a thread's own are what it must see.
 inline std::atomic<int> timed_requests{0};
 inline bool timing() { return timed_requests.load(std::memory_order_relaxed) != 0; }
 
 void time_request(MPI_Request request, Charge charge);
+/// The MPI reads `arrays` until the request is complete.
+void keep_for(MPI_Request request, std::shared_ptr<const void> arrays);
 
 /// While it lives a call completes requests, or tries to.
 class Stopwatch {
