@@ -1,10 +1,42 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "failure.hpp"
 
+#include <array>
+#include <memory>
+#include <mutex>
+
 #include "base/log.hpp"
+#include "communicators.hpp"
 #include "real.hpp"
 
 namespace tutti::mpi {
+namespace {
+
+/// What the first of several threads has found, and the last one restores.
+struct Handlers {
+  struct Handler {
+    MPI_Comm of;
+    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
+  };
+  std::mutex lock;
+  int users = 0;
+  std::array<Handler, 2> all{{{MPI_COMM_WORLD}, {MPI_COMM_SELF}}};
+};
+
+Handlers& handlers() {
+  static Handlers& kept = *std::make_unique<Handlers>().release();  // kept for ever: threads may outlive main
+  return kept;
+}
+
+/// What programs look for that recover from a loss, where the MPI knows ULFM.
+int lost_class() {
+#ifdef MPI_ERR_PROC_FAILED
+  if (is_revoked != nullptr) return MPI_ERR_PROC_FAILED;
+#endif
+  return MPI_ERR_OTHER;
+}
+
+}  // namespace
 
 int code_of(const Error& error) {
   switch (error.cause()) {
@@ -12,6 +44,9 @@ int code_of(const Error& error) {
       return MPI_ERR_ARG;
     case Cause::mismatch:
       return MPI_ERR_TRUNCATE;
+    case Cause::peer_lost:
+    case Cause::broken:
+      return lost_class();
     default:
       return MPI_ERR_OTHER;
   }
@@ -35,17 +70,22 @@ bool is_refusal(int code) {
   }
 }
 
-Unraised::Unraised() : handlers_{{{MPI_COMM_WORLD}, {MPI_COMM_SELF}}} {
-  for (Handler& one : handlers_)
+Unraised::Unraised() {
+  const std::lock_guard guard(handlers().lock);
+  if (handlers().users++ > 0) return;
+  for (Handlers::Handler& one : handlers().all)
     if (real.Comm_get_errhandler(one.of, &one.before) == MPI_SUCCESS)
       real.Comm_set_errhandler(one.of, MPI_ERRORS_RETURN);
 }
 
 Unraised::~Unraised() {
-  for (Handler& one : handlers_) {
+  const std::lock_guard guard(handlers().lock);
+  if (--handlers().users > 0) return;
+  for (Handlers::Handler& one : handlers().all) {
     if (one.before == MPI_ERRHANDLER_NULL) continue;
     real.Comm_set_errhandler(one.of, one.before);
     real.Errhandler_free(&one.before);
+    one.before = MPI_ERRHANDLER_NULL;
   }
 }
 

@@ -2,8 +2,6 @@
 // Tutti's errors as MPI's.
 #pragma once
 
-#include <array>
-
 #include "abi.hpp"
 #include "tutti/error.hpp"
 
@@ -15,7 +13,7 @@ bool is_refusal(int code);
 /// Whether a collective of the MPI's has ended because of this rank's own arguments: other ranks know nothing of it,
 /// and it counts as one that was not called.
 inline bool refused(int code) { return code != MPI_SUCCESS && is_refusal(code); }
-/// As long as it lives, errors of functions that have no communicator are returned: the MPI raises them on its world,
+/// As long as one lives, errors of functions that have no communicator are returned: the MPI raises them on its world,
 /// or on the process's own (MPI 4.0, 9.3), when Tutti looks at an argument that the program's call has with another.
 class Unraised {
  public:
@@ -23,13 +21,6 @@ class Unraised {
   ~Unraised();
   Unraised(const Unraised&) = delete;
   Unraised& operator=(const Unraised&) = delete;
-
- private:
-  struct Handler {
-    MPI_Comm of;
-    MPI_Errhandler before = MPI_ERRHANDLER_NULL;
-  };
-  std::array<Handler, 2> handlers_;
 };
 /// Says what happened and calls the communicator's error handler, as the MPI would; returns the code.
 int fail(MPI_Comm comm, const Error& error);

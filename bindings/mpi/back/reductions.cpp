@@ -2,6 +2,7 @@
 #include "reductions.hpp"
 
 #include <algorithm>
+#include <array>
 #include <limits>
 #include <map>
 #include <memory>
@@ -10,6 +11,7 @@
 #include <unordered_map>
 #include <utility>
 
+#include "base/hash.hpp"
 #include "datatypes.hpp"
 #include "failure.hpp"
 #include "real.hpp"
@@ -175,14 +177,22 @@ Combining find(MPI_Op op, MPI_Datatype type) {
   return what != nullptr && what->dense && what->begin == 0 ? by_mpi(op, type) : Combining{};
 }
 
-/// What this thread asked for last.
-struct LastReduction {
+/// What this thread has asked for. Programs take turns of a few: to look at a program's own operation asks the MPI.
+struct Asked {
   std::uint64_t generation = 0;
   MPI_Op op = MPI_OP_NULL;
   MPI_Datatype type = MPI_DATATYPE_NULL;
   Combining combining;
+
+  bool is(std::uint64_t of, MPI_Op which, MPI_Datatype what) const {
+    return generation == of && op == which && type == what;
+  }
 };
-thread_local LastReduction last_reduction;
+struct Lately {
+  std::array<Asked, 8> by_hash;
+  std::size_t last = 0;
+};
+thread_local Lately lately;
 
 }  // namespace
 
@@ -192,9 +202,11 @@ const Foreign* foreign_of(const Reduction& reduction) {
 
 const Combining& combining(MPI_Op op, MPI_Datatype type) {
   const std::uint64_t generation = handle_generation.load(std::memory_order_relaxed);
-  if (last_reduction.generation != generation || last_reduction.op != op || last_reduction.type != type)
-    last_reduction = {generation, op, type, find(op, type)};
-  return last_reduction.combining;
+  if (const Asked& last = lately.by_hash[lately.last]; last.is(generation, op, type)) return last.combining;
+  lately.last = base::combine(number_of(op), number_of(type)) % lately.by_hash.size();
+  Asked& asked = lately.by_hash[lately.last];
+  if (!asked.is(generation, op, type)) asked = {generation, op, type, find(op, type)};
+  return asked.combining;
 }
 
 }  // namespace tutti::mpi
