@@ -95,12 +95,16 @@ bool Carrier::close_soon() {
   if (comm_ == MPI_COMM_NULL) return true;
   progress();
   if (!packets_.empty() || !leaving_.empty()) return false;
+  int done = 0, code = MPI_SUCCESS;
   if (counting_ == MPI_REQUEST_NULL) {
     counted_ = mine_;
-    real.Iallreduce(MPI_IN_PLACE, &counted_, 2, MPI_INT64_T, MPI_SUM, comm_, &counting_);
+    code = real.Iallreduce(MPI_IN_PLACE, &counted_, 2, MPI_INT64_T, MPI_SUM, comm_, &counting_);
   }
-  int done = 0;
-  real.Test(&counting_, &done, MPI_STATUS_IGNORE);
+  if (code == MPI_SUCCESS) code = real.Test(&counting_, &done, MPI_STATUS_IGNORE);
+  if (code != MPI_SUCCESS) {  // a rank is lost, with which nothing can be counted: the communicator stays
+    comm_ = MPI_COMM_NULL;
+    return true;
+  }
   if (done == 0) return false;
   if (const Traffic before = std::exchange(before_, counted_); counted_.sent != counted_.heard || counted_ != before)
     return false;

@@ -184,7 +184,6 @@ void Host::begin_notes() {
     segment_ = nullptr;
     base::log(std::string("tutti why does not see this rank: ") + error.what());
   }
-  if (segment_ != nullptr) Inside::note_at(segment_->process(here_->rank()).last.inside);
   Ranks job(MPI_COMM_WORLD);
   if (several) window_ = open_window(job, hosts_, segment_, here_->rank());
 }
@@ -265,6 +264,7 @@ void Host::start() {
   if (any == 0) return;
   if (made->recording_ != nullptr && made->everybody() != nullptr) made->recording_->begin(*made->everybody());
   real.Comm_group(MPI_COMM_WORLD, &made->world_);
+  if (made->segment_ != nullptr) Inside::note_at(made->segment_->process(made->here_->rank()).last.inside);
   // Kept for ever: threads that outlive main may still be inside.
   the_host = made.release();
 }
@@ -276,7 +276,7 @@ void Host::finish() {
   if (host == nullptr) return;
   forget_all();
   Inside::note_nowhere();
-  // Nobody leaves while another still waits for what this rank has published.
+  // Nobody leaves while another still waits for what this rank has published. Where one is lost, nobody can wait.
   real.Barrier(host->here_->comm());
   for (engine::Engine* engine : host->engines()) engine->leave();
   host->window_.reset();

@@ -53,6 +53,8 @@ std::unique_ptr<Ranks> Ranks::host_of(std::string_view word) noexcept {
   const int code = real.Comm_split(here, static_cast<int>(hash & INT_MAX), 0, &made);
   real.Comm_free(&here);
   if (code != MPI_SUCCESS) return nullptr;
+  // The loss of a rank that programs survive by ULFM must not end them here, whatever the world's handler is.
+  real.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   auto found = std::make_unique<Ranks>(made);
   found->own_ = true;
   return found;
