@@ -41,10 +41,13 @@ struct Options {
 /// Busy processes that belong to nobody's job; ended with the object.
 class Hogs {
  public:
-  explicit Hogs(int count) {
+  /// Throws when the system allows no more of them. Those that are there are ended then, too: the object is whole
+  /// before the first of them is.
+  explicit Hogs(int count) : Hogs() {
     for (int i = 0; i < count; ++i) {
       const pid_t pid = fork();
       if (pid == 0) turn_for_ever();
+      if (pid < 0) throw std::runtime_error("cannot start a busy process; lower --hogs, or raise ulimit -u");
       pids_.push_back(pid);
     }
   }
@@ -58,6 +61,8 @@ class Hogs {
   Hogs& operator=(const Hogs&) = delete;
 
  private:
+  Hogs() = default;
+
   std::vector<pid_t> pids_;
 };
 
