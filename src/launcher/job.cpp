@@ -69,7 +69,6 @@ int Job::run() {
   while (running_ > 0) loop_.turn();
   loop_.cancel(deadline_);
   deadline_at_ = 0;
-  loop_.cancel(next_phase_);
   end_survivors();
   summarise();
   finish_output();

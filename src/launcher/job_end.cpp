@@ -74,13 +74,17 @@ void Job::ask_groups(int number) {
   signal_groups(SIGCONT);  // A stopped process hears nothing.
 }
 
-/// All ranks have ended; what they have started, and left running, ends too.
+/// All ranks have ended; what they have started, and left running, ends too. Where nothing was ended by force one look
+/// is enough: several would make every job last a tenth of a second longer.
 void Job::end_survivors() {
-  if (find_ours().empty()) return;
-  if (phase_ < Phase::asked) terminate();
+  if (phase_ != Phase::killed) loop_.cancel(next_phase_);  // kill_all goes on: it may have missed one
   bool expired = false;
   const launch::Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
-  while (!find_ours().empty()) {
+  for (int empty = 0; true;) {
+    const std::vector<Survivor> left = find_ours();
+    empty = left.empty() ? empty + 1 : 0;
+    if (empty == (phase_ < Phase::asked ? 1 : empty_looks)) break;
+    if (phase_ < Phase::asked) terminate();
     if (expired && phase_ != Phase::killed) kill_all(false);
     bool due = false;
     loop_.after(survivor_interval, [&] { due = true; });

@@ -63,12 +63,11 @@ void signal_all(std::span<const Survivor> survivors, int number) {
     if (!survivor.dumping) kill(survivor.pid, number);
 }
 
-/// Asks, waits a second, kills until nobody is left: until several looks in a row have found nobody, because a process
-/// that is just starting a program has no environment for a moment.
+/// Asks, waits a second, kills until nobody is left.
 void end_survivors(const std::string& secret) {
-  constexpr int looks = 5, patience = 50;
+  constexpr int patience = 50;
   std::set<pid_t> asked;
-  for (int round = 0, empty = 0; empty < looks; ++round) {
+  for (int round = 0, empty = 0; empty < empty_looks; ++round) {
     if (round > 0) poll(nullptr, 0, 20);
     const std::vector<Survivor> left = find_survivors(secret, {});
     empty = left.empty() ? empty + 1 : 0;

@@ -23,6 +23,10 @@ struct Survivor {
 /// caller itself.
 std::vector<Survivor> find_survivors(const std::string& secret, std::span<const pid_t> groups);
 
+/// Nobody is left when so many looks in a row, some 20 ms apart, have found nobody: a process that is just starting a
+/// program has no environment for a moment.
+inline constexpr int empty_looks = 5;
+
 /// A process beside the launcher that outlives it, be it killed with SIGKILL, and then ends whatever carries the job's
 /// secret in its environment. The kernel kills the ranks themselves at once; this is for what they have started.
 class Guard {

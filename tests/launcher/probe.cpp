@@ -3,6 +3,7 @@
 // rank 2 alone, whose number is the launcher's until it has joined. It ends with status 5 when a step throws, after
 // printing why.
 #include <fcntl.h>
+#include <sys/socket.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -18,6 +19,7 @@
 
 #include "base/clock.hpp"
 #include "host/board.hpp"
+#include "launch/environment.hpp"
 #include "launch/member.hpp"
 
 namespace {
@@ -126,6 +128,26 @@ void fork_and_hold(const std::string& seconds) {
   _exit(0);
 }
 
+/// A process in a session of its own, which nobody can find before this rank has ended: nothing says whose it is.
+void fork_hidden(const std::string&) {
+  int ends[2];
+  if (socketpair(AF_UNIX, SOCK_STREAM, 0, ends) != 0) std::abort();
+  char word = 'h';
+  const bool child = fork() == 0;
+  close(ends[child ? 0 : 1]);
+  if (!child) {
+    if (read(ends[0], &word, 1) != 1) std::abort();
+    return;  // the other end stays open as long as this process lives
+  }
+  setsid();
+  char* const secret = std::getenv(launch::secret_variable);
+  const std::string kept = secret;
+  std::ranges::fill_n(secret, static_cast<std::ptrdiff_t>(kept.size()), '-');
+  if (write(ends[1], &word, 1) == 1 && read(ends[1], &word, 1) <= 0) std::ranges::copy(kept, secret);
+  sleep_for("1000");
+  _exit(0);
+}
+
 /// The launcher answers nobody for so long.
 void stop_launcher(const std::string& seconds) {
   const pid_t launcher = getppid();
@@ -163,6 +185,7 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"await-death", await_death},
     {"chatter", chatter},
     {"fork", fork_and_hold},
+    {"fork-hidden", fork_hidden},
     {"stop-launcher", stop_launcher},
 };
 
