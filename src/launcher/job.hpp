@@ -84,6 +84,7 @@ class Job {
   void ask_groups(int number);
   std::vector<pid_t> groups() const;
   std::vector<Survivor> find_ours();
+  void ask_strangers(std::vector<Survivor> left, std::set<pid_t>& asked) const;
   void end_survivors();
   void finish_output();
   void summarise();

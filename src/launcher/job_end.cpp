@@ -2,6 +2,7 @@
 // The end of a job: grace, SIGTERM, SIGKILL, and nothing left behind.
 #include <algorithm>
 #include <cerrno>
+#include <set>
 #include <string>
 
 #include "base/names.hpp"
@@ -65,6 +66,14 @@ std::vector<Survivor> Job::find_ours() {
   return found;
 }
 
+/// Those that have left the ranks' process groups, and did not hear what these were asked.
+void Job::ask_strangers(std::vector<Survivor> left, std::set<pid_t>& asked) const {
+  const std::vector<pid_t> known = groups();
+  std::erase_if(left,
+                [&](const Survivor& survivor) { return std::ranges::find(known, survivor.group) != known.end(); });
+  ask_to_end(left, asked);
+}
+
 void Job::signal_groups(int number) {
   for (const pid_t group : groups()) kill(-group, number);
 }
@@ -79,12 +88,14 @@ void Job::ask_groups(int number) {
 void Job::end_survivors() {
   if (phase_ != Phase::killed) loop_.cancel(next_phase_);  // kill_all goes on: it may have missed one
   bool expired = false;
+  std::set<pid_t> asked;
   const launch::Loop::Timer kill_time = loop_.after(survivor_time, [&] { expired = true; });
   for (int empty = 0; true;) {
     const std::vector<Survivor> left = find_ours();
     empty = left.empty() ? empty + 1 : 0;
     if (empty == (phase_ < Phase::asked ? 1 : empty_looks)) break;
     if (phase_ < Phase::asked) terminate();
+    if (phase_ == Phase::asked) ask_strangers(left, asked);
     if (expired && phase_ != Phase::killed) kill_all(false);
     bool due = false;
     loop_.after(survivor_interval, [&] { due = true; });

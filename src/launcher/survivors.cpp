@@ -17,7 +17,6 @@
 #include <iterator>
 #include <memory>
 #include <optional>
-#include <set>
 #include <string_view>
 
 #include "base/proc.hpp"
@@ -71,11 +70,7 @@ void end_survivors(const std::string& secret) {
     if (round > 0) poll(nullptr, 0, 20);
     const std::vector<Survivor> left = find_survivors(secret, {});
     empty = left.empty() ? empty + 1 : 0;
-    std::vector<Survivor> found_now;
-    std::ranges::copy_if(left, std::back_inserter(found_now),
-                         [&](const auto& s) { return asked.insert(s.pid).second; });
-    signal_all(found_now, SIGTERM);
-    signal_all(found_now, SIGCONT);
+    ask_to_end(left, asked);
     if (round >= patience) signal_all(left, SIGKILL);
   }
 }
@@ -115,6 +110,14 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
       found.push_back({*pid, stat.group, is_dumping(folder)});
   }
   return found;
+}
+
+void ask_to_end(std::span<const Survivor> survivors, std::set<pid_t>& asked) {
+  std::vector<Survivor> found_now;
+  std::ranges::copy_if(survivors, std::back_inserter(found_now),
+                       [&](const Survivor& survivor) { return asked.insert(survivor.pid).second; });
+  signal_all(found_now, SIGTERM);
+  signal_all(found_now, SIGCONT);  // A stopped process hears nothing.
 }
 
 Guard::Guard(const std::string& secret) {

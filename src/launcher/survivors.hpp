@@ -4,7 +4,7 @@
 
 #include <sys/types.h>
 
-#include <functional>
+#include <set>
 #include <span>
 #include <string>
 #include <vector>
@@ -26,6 +26,9 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
 /// Nobody is left when so many looks in a row, some 20 ms apart, have found nobody: a process that is just starting a
 /// program has no environment for a moment.
 inline constexpr int empty_looks = 5;
+
+/// SIGTERM, once for each: `asked` are those who have got it.
+void ask_to_end(std::span<const Survivor> survivors, std::set<pid_t>& asked);
 
 /// A process beside the launcher that outlives it, be it killed with SIGKILL, and then ends whatever carries the job's
 /// secret in its environment. The kernel kills the ranks themselves at once; this is for what they have started.

@@ -358,6 +358,20 @@ TEST_F(EndTest, WhatRanksLeaveBehindIsEnded) {
   EXPECT_TRUE(job.has_descendants(0));
 }
 
+TEST_F(EndTest, WhatRanksLeaveBehindIsAskedFirst) {
+  // It has half a second to tidy up: on a busy machine one of some tries is soon enough.
+  const std::string tidy = "$SIG{TERM} = sub { print \"tidied\\n\"; exit }; kill USR1 => getppid; sleep 1000";
+  const std::string rank = "trap 'exit 0' USR1; setsid perl -e '" + tidy + "' & wait";
+  bool tidied = false;
+  for (int i = 0; i < 20 && !tidied; ++i) {
+    Running job(tutti_run({"-n", "1"}, {"sh", "-c", rank}));
+    EXPECT_EQ(job.wait(), 0);
+    EXPECT_TRUE(job.has_descendants(0));
+    tidied = job.output() == "tidied\n";
+  }
+  EXPECT_TRUE(tidied);
+}
+
 TEST_F(EndTest, WhomItMayNotEndItNames) {
   if (geteuid() != 0) return;  // Only root can become somebody else.
   // The launcher has not got root's right to signal everybody.
