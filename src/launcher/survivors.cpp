@@ -14,10 +14,13 @@
 #include <csignal>
 #include <cstdlib>
 #include <cstring>
+#include <filesystem>
 #include <iterator>
 #include <memory>
 #include <optional>
+#include <sstream>
 #include <string_view>
+#include <system_error>
 
 #include "base/proc.hpp"
 #include "launch/environment.hpp"
@@ -32,18 +35,33 @@ constexpr std::size_t longest_read = std::size_t{4} << 20;
 struct Stat {
   char state = 'Z';
   pid_t group = 0;
+  int threads = 0;
+
+  /// A process whose main thread has ended looks like a zombie, although others of its threads go on.
+  bool runs() const { return state != 'X' && (state != 'Z' || threads > 1); }
 };
 
-/// "pid (name) state parent group ...", where the name may hold anything.
+/// "pid (name) state parent group ... threads ...", where the name may hold anything.
 Stat read_stat(const std::string& folder) {
   const std::string text = base::read_text(folder + "/stat");
   const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos || name_end + 2 >= text.size()) return {};
-  const std::size_t parent = text.find(' ', name_end + 2), group = text.find(' ', parent + 1);
-  if (parent == std::string::npos || group == std::string::npos) return {};
-  Stat stat{text[name_end + 2], 0};
-  std::from_chars(text.data() + group + 1, text.data() + text.size(), stat.group);
-  return stat;
+  if (name_end == std::string::npos) return {};
+  std::istringstream fields(text.substr(name_end + 1));
+  Stat stat;
+  std::string other;
+  fields >> stat.state >> other >> stat.group;
+  for (int field = 6; field < 20; ++field) fields >> other;
+  return fields >> stat.threads ? stat : Stat();
+}
+
+/// Whether a process has this entry in its environment. A main thread that has ended has none any more.
+bool carries(const std::string& folder, const Stat& stat, const std::string& entry) {
+  if (stat.state != 'Z') return base::read_text(folder + "/environ", longest_read).find(entry) != std::string::npos;
+  std::error_code gone;
+  for (std::filesystem::directory_iterator thread(folder + "/task", gone), end; !gone && thread != end;
+       thread.increment(gone))
+    if (base::read_text(thread->path() / "environ", longest_read).find(entry) != std::string::npos) return true;
+  return false;
 }
 
 bool is_dumping(const std::string& folder) {
@@ -104,9 +122,8 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
     if (!pid || *pid == getpid()) continue;
     const std::string folder = "/proc/" + std::to_string(*pid);
     const Stat stat = read_stat(folder);
-    if (stat.state == 'Z' || stat.state == 'X') continue;
-    if (std::ranges::find(groups, stat.group) != groups.end() ||
-        base::read_text(folder + "/environ", longest_read).find(entry) != std::string::npos)
+    if (!stat.runs()) continue;
+    if (std::ranges::find(groups, stat.group) != groups.end() || carries(folder, stat, entry))
       found.push_back({*pid, stat.group, is_dumping(folder)});
   }
   return found;

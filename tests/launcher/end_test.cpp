@@ -14,6 +14,7 @@
 #include <iterator>
 #include <memory>
 #include <set>
+#include <sstream>
 #include <string>
 #include <string_view>
 #include <utility>
@@ -122,7 +123,9 @@ TEST_F(EndTest, OthersGoOnWhereTheyShall) {
 }
 
 TEST_F(EndTest, OthersThatIgnoreSigtermAreKilled) {
-  Running job(tutti_run({"-n", "2"}, probe({"ignore=" + std::to_string(SIGTERM), "1/exit=7", "sleep=1000"})));
+  // One of them lacks its main thread, as after pthread_exit in main.
+  Running job(tutti_run(
+      {"-n", "3"}, probe({"ignore=" + std::to_string(SIGTERM), "1/exit=7", "0/end-main-thread=1000", "sleep=1000"})));
   EXPECT_EQ(job.wait(), 7);
   EXPECT_TRUE(job.has_descendants(0));
 }
@@ -353,9 +356,15 @@ TEST_F(EndTest, ALauncherThatIsKilledTakesStrangersWithIt) {
 }
 
 TEST_F(EndTest, WhatRanksLeaveBehindIsEnded) {
-  Running job(tutti_run({"-n", "2"}, {"sh", "-c", "sleep 1000 & setsid sleep 1000 & exit 0"}));
+  // The third of them lacks its main thread, and with it what others see of its environment.
+  const std::string headless = "setsid " + probe_command() + " end-main-thread=1000 & echo $!; ";
+  const std::string until_so = "until grep -q '^State:.Z' /proc/$!/status; do sleep 0.01; done; ";
+  Running job(
+      tutti_run({"-n", "2"}, {"sh", "-c", "sleep 1000 & setsid sleep 1000 & " + headless + until_so + "exit 0"}));
   EXPECT_EQ(job.wait(5), 0);
   EXPECT_TRUE(job.has_descendants(0));
+  std::istringstream pids(job.output());
+  for (pid_t pid = 0; pids >> pid;) EXPECT_FALSE(has_status(pid, "Threads:\t2"));
 }
 
 TEST_F(EndTest, WhatRanksLeaveBehindIsAskedFirst) {

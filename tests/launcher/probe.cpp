@@ -4,6 +4,7 @@
 // printing why.
 #include <fcntl.h>
 #include <sys/socket.h>
+#include <sys/syscall.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -15,6 +16,7 @@
 #include <optional>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
 #include "base/clock.hpp"
@@ -148,6 +150,12 @@ void fork_hidden(const std::string&) {
   _exit(0);
 }
 
+/// The process goes on in another thread.
+void end_main_thread(const std::string& seconds) {
+  std::thread(sleep_for, seconds).detach();
+  syscall(SYS_exit, 0);
+}
+
 /// The launcher answers nobody for so long.
 void stop_launcher(const std::string& seconds) {
   const pid_t launcher = getppid();
@@ -186,6 +194,7 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"chatter", chatter},
     {"fork", fork_and_hold},
     {"fork-hidden", fork_hidden},
+    {"end-main-thread", end_main_thread},
     {"stop-launcher", stop_launcher},
 };
 
