@@ -70,18 +70,29 @@ std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb
   return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
 }
 
+/// The blocking form of what `start` starts. What a time-out or a signal cuts short is given up before Python sees
+/// that: an exception keeps the frames that it came through, and with them a request that Python holds.
+template <class... Arguments>
+auto to_its_end(std::unique_ptr<Started> (*start)(const Group&, Arguments...)) {
+  return [start](const Group& group, Arguments... arguments) {
+    return start(group, std::forward<Arguments>(arguments)...)->wait(time_limit(group));
+  };
+}
+
+template <bool blocks>
 std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
   nb::object result = total;
   auto prepared = std::make_unique<Prepared>(std::move(values), std::move(total), std::move(algorithm));
-  say_call(false);
+  say_call(blocks);
   Request request = without_gil([&] { return group.start(prepared->call()); });
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
 }
 
+template <bool blocks>
 std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, Rank to, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(data, Memory::Use::read, "send: data");
   const Memory& memory = prepared->memory();
-  say_call(false);
+  say_call(blocks);
   Request request = without_gil([&] {
     return group.start_send(memory.data(), memory.count(), memory.type(), memory.element(), to, tag, nullptr,
                             memory.layout());
@@ -89,10 +100,11 @@ std::unique_ptr<Started> start_send(const Group& group, const nb::object& data, 
   return std::make_unique<Started>(std::move(request), std::move(prepared), nb::none());
 }
 
+template <bool blocks>
 std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank from, std::uint32_t tag) {
   auto prepared = std::make_unique<Prepared>(buffer, Memory::Use::write, "recv: buffer");
   const Memory& memory = prepared->memory();
-  say_call(false);
+  say_call(blocks);
   Request request = without_gil([&] {
     return group.start_recv(memory.data(), memory.count(), memory.type(), memory.element(), from, tag, nullptr,
                             memory.layout());
@@ -120,6 +132,15 @@ void define_collective(Class& group, const char* name, Function function, const 
             "recv_counts"_a = nb::none(), "recv_offsets"_a = nb::none(), extra...);
 }
 
+void define_messages_and_sums(nb::class_<Group>& group) {
+  group.def("sum", to_its_end(&start_sum<true>), "The sum of whole arrays.")
+      .def("send", to_its_end(&start_send<true>), "Sends a buffer.")
+      .def("recv", to_its_end(&start_recv<true>), "Receives into a buffer.")
+      .def("start_sum", &start_sum<false>, "Starts the sum of whole arrays.")
+      .def("start_send", &start_send<false>, "Starts sending a buffer.")
+      .def("start_recv", &start_recv<false>, "Starts receiving into a buffer.");
+}
+
 void define_group(nb::module_& module) {
   using Counts = std::optional<std::vector<Count>>;
   nb::class_<Group> group(module, "Group", "A group of processes, as the engine sees it.");
@@ -128,7 +149,6 @@ void define_group(nb::module_& module) {
       .def_prop_ro("size", &Group::size, "The number of processes.")
       .def_prop_ro("name", &Group::name, "A name for messages.")
       .def_prop_ro("transport", &Group::transport, "How its bytes travel.")
-      .def_prop_ro("time_limit", &time_limit, "Seconds that a blocking call may take; None: no limit.")
       .def(
           "split",
           [](const Group& self, int colour, int key) { return make_group([&] { return self.split(colour, key); }); },
@@ -159,16 +179,14 @@ void define_group(nb::module_& module) {
       .def(
           "reproducible", [](const Group& self) { return Handle(self.reproducible()); },
           "The same group with sums that are rounded once.")
-      .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.")
-      .def("start_sum", &start_sum, "Starts the sum of whole arrays.")
-      .def("start_send", &start_send, "Starts sending a buffer.")
-      .def("start_recv", &start_recv, "Starts receiving into a buffer.");
+      .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.");
   define_collective(group, "run", &run<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Runs a collective.");
   define_collective(group, "start", &start<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Starts a collective.");
   define_collective(group, "init", &init<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Makes a collective ready for many calls.");
+  define_messages_and_sums(group);
   define_plan_calls(group);
   module.def(
       "world", [] { return Handle(wait_inside([] { return world(); })); }, "All processes of the job.");

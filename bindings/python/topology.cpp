@@ -158,6 +158,12 @@ void define_topology(nb::module_& module) {
       .def("wait", &StartedExchange::wait, "timeout"_a = nb::none(), "What came: ranks and bytes.")
       .def("test", &StartedExchange::test, "Whether it is complete.")
       .def("fileno", &StartedExchange::fileno, "A descriptor that becomes readable when it is complete.");
+  module.def(
+      "sparse_exchange",
+      [](const Group& group, const Parcels& parcels, const nb::object& like) {
+        return StartedExchange(group, parcels, like).wait(time_limit(group));
+      },
+      "What came: ranks and bytes.");
 }
 
 }  // namespace tutti::python

@@ -61,6 +61,22 @@ def room(call: str, name: str, send, counts: Sequence[int] | None, offsets: Sequ
     return np.zeros(sum(counts), _array(send).dtype)
 
 
+def _send(call, data, to, tag):
+    try:
+        return call(_sendable(data), to, tag)
+    except TypeError:
+        look_at(to=to, tag=tag)
+        raise
+
+
+def _recv(call, buffer, source, tag):
+    try:
+        return call(buffer, source, tag)
+    except TypeError:
+        look_at(source=source, tag=tag)
+        raise
+
+
 class Collectives:
     """The part of `Group` that works on arrays."""
 
@@ -467,24 +483,16 @@ class Collectives:
 
     def send(self, data, to: int, tag: int = 0) -> None:
         """Sends elements to another rank, whose `recv` has the same length, type and tag. Messages stay in order."""
-        self.isend(data, to, tag).wait(self._handle.time_limit)
+        _send(self._handle.send, data, to, tag)
 
     def isend(self, data, to: int, tag: int = 0) -> Request:
         """Starts a `send`."""
-        try:
-            return Request(self._handle.start_send(_sendable(data), to, tag))
-        except TypeError:
-            look_at(to=to, tag=tag)
-            raise
+        return Request(_send(self._handle.start_send, data, to, tag))
 
     def recv(self, buffer, source: int, tag: int = 0):
         """Receives elements from another rank into buffer, which has the message's length, and returns it."""
-        return self.irecv(buffer, source, tag).wait(self._handle.time_limit)
+        return _recv(self._handle.recv, buffer, source, tag)
 
     def irecv(self, buffer, source: int, tag: int = 0) -> Request:
         """Starts a `recv`."""
-        try:
-            return Request(self._handle.start_recv(buffer, source, tag))
-        except TypeError:
-            look_at(source=source, tag=tag)
-            raise
+        return Request(_recv(self._handle.start_recv, buffer, source, tag))

@@ -30,11 +30,12 @@ class Exchange(Request):
         timeout: seconds; None: no limit. Raises `Timeout` when it runs out, and what the operation failed with.
         """
         if self._came is None:
-            self._came = [(source, self._elements(data)) for source, data in super().wait(timeout)]
+            self._came = _arrays(super().wait(timeout), self._dtype)
         return self._came
 
-    def _elements(self, data: bytearray) -> np.ndarray:
-        return np.frombuffer(data, self._dtype) if data else np.empty(0, self._dtype)
+
+def _arrays(came: list[tuple[int, bytearray]], dtype: np.dtype) -> list[tuple[int, np.ndarray]]:
+    return [(source, np.frombuffer(data, dtype) if data else np.empty(0, dtype)) for source, data in came]
 
 
 def _elements(data, dtype) -> np.ndarray:
@@ -45,6 +46,15 @@ def _elements(data, dtype) -> np.ndarray:
     if array.size > 0 and not np.can_cast(array.dtype, dtype, "same_kind"):
         raise Error(f"sparse_exchange: {array.dtype} cannot be sent as {np.dtype(dtype)}; convert the array first")
     return array.astype(dtype)
+
+
+def _parcels(parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype):
+    """What is sent, and an array of the elements."""
+    pairs = parcels.items() if isinstance(parcels, Mapping) else parcels
+    given = [(whole("a parcel's rank", rank), _elements(data, dtype)) for rank, data in pairs]
+    if dtype is None and not given:
+        raise Error("sparse_exchange: a rank that sends nothing must pass dtype, which is the same on all ranks")
+    return given, np.empty(0, given[0][1].dtype if dtype is None else dtype)
 
 
 class Exchanges:
@@ -59,13 +69,10 @@ class Exchanges:
         None: that of the parcels, so that a rank without any must say it. Arrays come flat, in the order of the ranks;
         several of one rank in the order in which it gave them. Collective. Agreed: dtype.
         """
-        return self.isparse_exchange(parcels, dtype).wait(self._handle.time_limit)
+        given, like = _parcels(parcels, dtype)
+        return _arrays(_core.sparse_exchange(self._handle, given, like), like.dtype)
 
     def isparse_exchange(self, parcels: Mapping[int, object] | Iterable[tuple[int, object]], dtype=None) -> Exchange:
         """Starts a `sparse_exchange`."""
-        pairs = parcels.items() if isinstance(parcels, Mapping) else parcels
-        given = [(whole("a parcel's rank", rank), _elements(data, dtype)) for rank, data in pairs]
-        if dtype is None and not given:
-            raise Error("sparse_exchange: a rank that sends nothing must pass dtype, which is the same on all ranks")
-        like = np.empty(0, given[0][1].dtype if dtype is None else dtype)
+        given, like = _parcels(parcels, dtype)
         return Exchange(_core.Exchange(self._handle, given, like), like.dtype)
