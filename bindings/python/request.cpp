@@ -26,8 +26,9 @@ Duration limit(double seconds) {
   return std::chrono::duration_cast<Duration>(std::chrono::duration<double>(std::clamp(seconds, 0.0, most)));
 }
 
-/// Calls `step(time)` without the GIL until it returns true; `expire` when the time is over or a signal handler raised.
-/// After each step in vain, the requests are told where in the program they are waited for.
+/// Calls `step(time)` without the GIL until it returns true; `expire` when the time is over. Throws what a signal
+/// handler has raised, and then leaves the requests alone: how they end is told by whoever asks for them next. After
+/// each step in vain, the requests are told where in the program they are waited for.
 template <class Step, class Expire>
 void in_turns(std::span<const Request> requests, Seconds timeout, Step step, Expire expire) {
   using Clock = std::chrono::steady_clock;
@@ -43,14 +44,7 @@ void in_turns(std::span<const Request> requests, Seconds timeout, Step step, Exp
     if (done) return;
     const std::string where = place();
     for (const Request& request : requests) request.say_place(where);
-    if (PyErr_CheckSignals() != 0) {
-      nb::python_error interrupted;
-      try {
-        expire();
-      } catch (const Timeout&) {
-      }
-      throw interrupted;
-    }
+    if (PyErr_CheckSignals() != 0) throw nb::python_error();
     if (until && Clock::now() >= *until) return expire();
   }
 }
@@ -80,12 +74,7 @@ Turn::Hold::~Hold() {
   if (turn_ != nullptr) turn_->taken_ = false;
 }
 
-Pending::~Pending() {
-  if (!request) return;
-  const nb::error_scope on_its_way;  // its reductions are Python functions
-  const nb::gil_scoped_release without_gil;
-  request = Request();
-}
+Pending::~Pending() { drop(request, true); }
 
 Seconds time_limit(const Group& group) {
   const std::optional<Duration> limit = group.time_limit();
@@ -93,7 +82,6 @@ Seconds time_limit(const Group& group) {
 }
 
 void wait(Request& request, Seconds timeout) {
-  // A wait without time tells the request that somebody gave up: its destructor then does not block.
   in_turns(
       {&request, 1}, timeout, [&](Duration time) { return request.wait_for(time); },
       [&] {
@@ -106,23 +94,30 @@ void wait(Request& request, const Prepared& prepared, Seconds timeout) {
   raised_first(request, prepared, [&] { wait(request, timeout); });
 }
 
-void wait_unasked(Request& request) {
-  const nb::error_scope on_its_way;
+void drop(Request& request, bool given_up) {
+  if (!request) return;
+  const nb::error_scope on_its_way;  // reductions are Python functions
   try {
-    python::wait(request, std::nullopt);
+    if (!given_up) python::wait(request, std::nullopt);
   } catch (nb::python_error& raised) {
     raised.discard_as_unraisable("a tutti.Request that was dropped while pending");
   } catch (const Error&) {
     // Whoever drops a request does not want to know.
   }
+  const nb::gil_scoped_release without_gil;
+  try {
+    // A wait without time tells the request that somebody gave up: its destructor then does not block.
+    request.wait(Duration(0));
+  } catch (const Error&) {
+    // It has failed, or is given up in the next line.
+  }
+  request = Request();
 }
 
 Started::Started(Request request, std::unique_ptr<Prepared> prepared, nb::object result)
     : result_(std::move(result)), prepared_(std::move(prepared)), pending_(std::move(request)) {}
 
-Started::~Started() {
-  if (pending_.request && !given_up_) wait_unasked(pending_.request);  // one that had a time-out is given up
-}
+Started::~Started() { drop(pending_.request, given_up_); }
 
 /// Runs `work`, which may end the operation one way or the other, and remembers how it ended.
 template <class Work>
@@ -206,8 +201,7 @@ Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb
     : result_(std::move(result)), prepared_(std::move(prepared)), limit_(limit), persistent_(std::move(persistent)) {}
 
 Repeated::~Repeated() {
-  const nb::error_scope on_its_way;
-  if (persistent_.pending() && !given_up_) wait_unasked(persistent_.request());
+  drop(persistent_.request(), given_up_);
   const nb::gil_scoped_release without_gil;
   persistent_ = Persistent();
 }

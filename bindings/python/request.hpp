@@ -22,7 +22,7 @@ using Seconds = std::optional<double>;
 /// Seconds that a blocking call on this group may take; nothing: no limit.
 Seconds time_limit(const Group& group);
 
-/// A request that may be given up with the GIL held: ending it can need other threads.
+/// A request that is given up with its holder, unless it has ended.
 struct Pending {
   Request request;
   explicit Pending(Request started) : request(std::move(started)) {}
@@ -32,15 +32,16 @@ struct Pending {
 };
 
 /// Waits for a request with the GIL held on entry and exit. Throws Timeout, what the operation failed with, and what a
-/// signal handler raised (KeyboardInterrupt): the request is then still pending, and given up when it is destroyed.
+/// signal handler raised (KeyboardInterrupt): the request is then still pending, to be waited for again or given up.
 void wait(Request& request, Seconds timeout);
 
 /// The same for a prepared call's: what its reduction raised goes before what the operation failed with because of it.
 void wait(Request& request, const Prepared& prepared, Seconds timeout);
 
-/// Like the C++ destructor of a pending request, but Ctrl-C works. An exception that is on its way, which may be why
-/// the request is dropped, stays so.
-void wait_unasked(Request& request);
+/// Like the C++ destructor of a request, which waits for it or gives it up, but with the GIL held: ending an operation
+/// can need other threads. Ctrl-C ends the wait, and the request is given up. An exception that is on its way, which
+/// may be why the request is dropped, stays so.
+void drop(Request& request, bool given_up);
 
 /// One at a time: waiting lets other threads and signal handlers run, and they may ask for the same request.
 class Turn {

@@ -48,8 +48,7 @@ class StartedExchange {
   StartedExchange(const StartedExchange&) = delete;
   StartedExchange& operator=(const StartedExchange&) = delete;
   ~StartedExchange() {
-    const nb::error_scope on_its_way;
-    if (raw_.request() && !given_up_) wait_unasked(raw_.request());
+    drop(raw_.request(), given_up_);
     const nb::gil_scoped_release without_gil;
     raw_ = RawExchange();
   }
