@@ -1,6 +1,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """`tutti bench --overlap`: how much of a call's time can be hidden behind work; table, page and pictures."""
 
+from __future__ import annotations
+
 import dataclasses
 import statistics
 
