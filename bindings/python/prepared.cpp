@@ -167,6 +167,7 @@ void Prepared::use_elements(const Memory& memory) {
 }
 
 void Prepared::find_in_place(const Memory& inner, const Memory& outer, Count first) {
+  call_.in_place = false;  // the same array without elements overlaps nothing either
   if (inner.count() == 0 || outer.count() == 0) return;
   point_at_counts();
   const detail::Meeting found =

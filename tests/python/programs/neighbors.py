@@ -54,6 +54,8 @@ assert came.tolist() == [0.0 if source is None else source + 1.0 for source in l
 assert line.sub([True, False]).size == rows
 nothing = tutti.adjacent_graph(world, [], [])
 assert nothing.neighbor_reduce([rank]).tolist() == [0]
+empty = np.empty((0, 4))
+assert nothing.neighbor_alltoall(empty, empty) is empty
 assert line.sub([False, False]).neighbor_allgather(1.0).shape == (0,)
 
 # A star from edges that rank 0 gives: twice from 0 to everybody, itself included.
