@@ -121,9 +121,14 @@ bool has_objects(const char* format) {
 }  // namespace
 
 Memory::Memory(PyObject* object, Use use, const char* role) {
-  const int flags = use == Use::write ? PyBUF_FORMAT | PyBUF_STRIDES | PyBUF_WRITABLE : PyBUF_FORMAT | PyBUF_STRIDES;
-  if (PyObject_GetBuffer(object, &buffer_, flags) != 0) {
+  constexpr int to_read = PyBUF_FORMAT | PyBUF_STRIDES;
+  if (PyObject_GetBuffer(object, &buffer_, use == Use::write ? to_read | PyBUF_WRITABLE : to_read) != 0) {
     const nanobind::python_error why;
+    if (use == Use::write && PyObject_GetBuffer(object, &buffer_, to_read) == 0) {
+      PyBuffer_Release(&buffer_);
+      refuse(std::string(role) + " is read-only; pass a writable array");
+    }
+    PyErr_Clear();
     const bool array = nanobind::hasattr(object, "dtype");
     refuse(std::string(role) +
            (array ? " has elements that no buffer can hold; pass a view of them as numbers, like "

@@ -64,7 +64,8 @@ def check_refused():
     refuses("overlap", GROUP.alltoallw, [ones[:3]] * SIZE, [square[0]] * SIZE) if SIZE > 1 else None
     check_columns()
     refuses("one per rank", GROUP.alltoallw, [ones] * (SIZE + 1), [square] * SIZE)
-    refuses("read-only", GROUP.allreduce, ones, np.frombuffer(bytes(32)))
+    for fixed in (np.frombuffer(bytes(32)), bytes(32)):
+        refuses("recv is read-only; pass a writable array", GROUP.allreduce, ones, fixed)
     refuses("must be", GROUP.allreduce, ones, [1, 2, 3, 4])
     refuses("_object", GROUP.allreduce, np.array([None]))
     refuses("tutti.op", GROUP.allreduce, ones, op=max)
@@ -110,6 +111,7 @@ def check_elements():
     refuses("recv has", GROUP.allgather, np.ones(2, "f2"), np.empty((SIZE, 2), ">f2"))
     refuses("recv has", GROUP.allgather, np.ones(2, ">f4"), np.empty((SIZE, 2), ">i4"))
     refuses("a.view('i8')", GROUP.bcast, np.array(["2024-01-01"], "M8[D]"))
+    refuses("a.view('i8')", GROUP.allreduce, np.ones(1), np.array(["2024-01-01"], "M8[D]"))
     refuses("float64 cannot be sent as int64", GROUP.sparse_exchange, {0: [1.7]}, "i8")
 
 
