@@ -25,6 +25,18 @@ def run(line, folder, **environment):
     return done.stdout
 
 
+def test_names_what_is_missing():
+    """Functions of C that the module has under no name of its own."""
+    called_otherwise = {"tutti_last_error", "tutti_last_error_peer", "tutti_sum", "tutti_isum"}
+    functions = re.compile(r"TUTTI_C_API[^;(]*?\b(tutti_\w+)\(")
+    headers = "".join((ROOT / "include/tutti" / name).read_text() for name in ("tutti.h", "topology.h"))
+    there = set(re.findall(r"\btutti_\w+", (BUILD / "fortran/tutti.f90").read_text()))
+    missing = set(functions.findall(headers)) - there - called_otherwise
+    named = re.findall(r"`(tutti_\w+)`", PAGE.partition("It is installed as source")[0])
+    assert missing - set(named) == {"tutti_from_mpi_at"}  # "groups made from MPI communicators"
+    assert set(named) <= missing
+
+
 def test_program(tmp_path):
     prefix = tmp_path / "prefix"
     run(f"cmake --install {BUILD} --prefix {prefix}", tmp_path)
