@@ -6,6 +6,7 @@ import os
 import pathlib
 import subprocess
 import sys
+import types
 
 import pytest
 
@@ -82,6 +83,16 @@ def test_what_is_hidden():
     assert calls.stretched == pytest.approx((11 + 9) / (11 + 11 / 2))
     assert thread.stretched == pytest.approx((100 + 30) / (100 + 11 / 2))
     assert "1.21" in overlap.cells(calls)
+
+
+def test_more_ranks_than_cores_yield():
+    """Open MPI that spins does not come to an end there."""
+    library = peers.Library("openmpi", pathlib.Path(), (), peers.PEERS["openmpi"].settings).for_overlap()
+    wanted = {rounds.Cell("bcast", ranks): [8] for ranks in (2, 4)}
+    run = rounds.Run([library], wanted, jobs.OneHost((0, 1)), types.SimpleNamespace(seed=1))
+    assert [[one.setting.name for one in every] for every in run.series.values()] == [["calls"]] * 2
+    two, four = (every[0].setting.environment["OMPI_MCA_mpi_yield_when_idle"] for every in run.series.values())
+    assert (two, four) == ("0", "1")
 
 
 def alone():

@@ -78,10 +78,9 @@ def of_peer(name, peer, **more):
     """What the list of peers says about starting it, with the setting that suits many ranks on few cores."""
     known = peers.PEERS[peer]
     launcher = (str(PEERS / peer / known.launcher[0]), *known.launcher[1:])
-    yielding = next((one for one in known.settings if one.name in ("yield", "throttle")), known.settings[0])
     place = PEERS / peer
     environment = {key: value.format(place=place) for key, value in known.environment.items()}
-    environment.update(yielding.environment)
+    environment.update(peers.yielding(known.settings).environment)
     libraries = more.pop("libraries", ("-lmpi",))
     headers = known.headers
     return Mpi(name, peer, headers, launcher=launcher, environment=environment, libraries=libraries, **more)

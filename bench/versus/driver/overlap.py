@@ -150,7 +150,8 @@ def show(console, points):
 
 
 METHOD = """{rounds} alternating rounds; seed {seed}; {minutes:.0f} minutes; {place}. Other programs
-used {before:.2f} of the machine's cores before, and {after:.2f} after. Each sample is started {start}.
+used {before:.2f} of the machine's cores before, and {after:.2f} after. Each sample is started {start}. Peers wait
+in the first of their ways, with more ranks than cores on one host in the one that yields.
 
 Results were checked first, of the blocking and the started form, on every rank. **call**: the blocking call.
 **time N**: started, then computed until as much time had passed, tested N times meanwhile, waited: the time inside the

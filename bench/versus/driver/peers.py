@@ -25,6 +25,11 @@ class Setting:
     environment: dict = dataclasses.field(default_factory=dict)
 
 
+def yielding(settings):
+    """The one for more ranks than cores: who waits lets others work."""
+    return next((one for one in settings if one.name in ("yield", "throttle")), settings[0])
+
+
 @dataclasses.dataclass(frozen=True)
 class Library:
     """A library that is ready to run."""
@@ -35,12 +40,25 @@ class Library:
     settings: tuple
     environment: dict = dataclasses.field(default_factory=dict)
     progress: dict = dataclasses.field(default_factory=dict)  # what asks for a progress thread, where it has one
+    crowded: tuple = ()  # settings for more ranks than cores; none: the same
+
+    def settings_on(self, ranks, cores):
+        """Those for so many ranks on these cores."""
+        return self.crowded if self.crowded and cores != "any" and ranks > len(cores) else self.settings
 
     def for_overlap(self):
-        """The same library in its first way to wait, without a progress thread and with one."""
-        without = dataclasses.replace(self.settings[0], name="calls")
+        """The same library in one way to wait, without a progress thread and with one."""
+        return dataclasses.replace(
+            self,
+            settings=self.with_and_without(self.settings[0]),
+            crowded=self.with_and_without(yielding(self.settings)),
+        )
+
+    def with_and_without(self, setting):
+        """A progress thread, where it has one."""
+        without = dataclasses.replace(setting, name="calls")
         thread = Setting("thread", {**without.environment, **self.progress})
-        return dataclasses.replace(self, settings=(without, thread) if self.progress else (without,))
+        return (without, thread) if self.progress else (without,)
 
 
 @dataclasses.dataclass(frozen=True)

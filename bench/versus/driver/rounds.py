@@ -55,7 +55,11 @@ class Run:
         self.again = 0  # of them only of points at which it was not clear who is faster
         self.repeated = []  # what went wrong with jobs of several cells, which were then measured each alone
         self.series = {
-            cell: [Series(library, setting, set(wanted)) for library in libraries for setting in library.settings]
+            cell: [
+                Series(library, setting, set(wanted))
+                for library in libraries
+                for setting in library.settings_on(cell.ranks, place.cores)
+            ]
             for cell, wanted in sizes.items()
         }
 
