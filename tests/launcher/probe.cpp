@@ -143,6 +143,7 @@ void fork_hidden(const std::string&) {
   }
   setsid();
   char* const secret = std::getenv(launch::secret_variable);
+  if (secret == nullptr) std::abort();
   const std::string kept = secret;
   std::ranges::fill_n(secret, static_cast<std::ptrdiff_t>(kept.size()), '-');
   if (write(ends[1], &word, 1) == 1 && read(ends[1], &word, 1) <= 0) std::ranges::copy(kept, secret);
