@@ -9,8 +9,10 @@
 namespace tutti::mpi {
 namespace {
 
-/// From here on each call is measured: what it owes to the one before it is small.
-constexpr Count large = 64 << 10;
+/// From here on blocks have one call, which is long enough. Below, what a call finds in the caches is what the one
+/// before has left there: an allgather of 64 KiB on two ranks takes Tutti 23 us among those of MPICH, which take 18,
+/// and 5.5 among its own.
+constexpr Count large = 16 << 20;
 
 }  // namespace
 
