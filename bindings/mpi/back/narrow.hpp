@@ -26,7 +26,7 @@ class Narrow {
 
   bool fits() const { return fits_; }
   /// Null where there are none.
-  std::shared_ptr<const void> arrays() const { return arrays_->empty() ? nullptr : arrays_; }
+  std::shared_ptr<const void> arrays() const { return arrays_; }
 
   /// The same argument as `Small`. A buffer says whose counts follow: what is sent stands in constant memory.
   template <class Small, class Wide>
@@ -41,7 +41,9 @@ class Narrow {
       if (wide == nullptr || length_ == Lengths::absent) return nullptr;
       std::vector<int> copy;
       for (int i = 0; i < length_; ++i) copy.push_back(number(wide[i]));
-      return stays_ ? kept(std::move(copy)).data() : arrays_->emplace_back(std::move(copy)).data();
+      if (stays_) return kept(std::move(copy)).data();
+      if (arrays_ == nullptr) arrays_ = std::make_shared<std::deque<std::vector<int>>>();
+      return arrays_->emplace_back(std::move(copy)).data();
     } else {
       return length_ == Lengths::absent ? 0 : number(wide);
     }
@@ -67,7 +69,7 @@ class Narrow {
   bool stays_;
   int length_ = Lengths::absent;
   bool fits_ = true;
-  std::shared_ptr<std::deque<std::vector<int>>> arrays_ = std::make_shared<std::deque<std::vector<int>>>();
+  std::shared_ptr<std::deque<std::vector<int>>> arrays_;  ///< Made with the first: most calls have none.
 };
 
 template <class C, class SmallD, class SmallDescription, class WideDescription>
