@@ -32,4 +32,10 @@ std::string read_text(const std::string& path, std::size_t most) {
   return text;
 }
 
+std::string read_stat(pid_t pid) {
+  const std::string text = read_text(proc(pid, "stat"));
+  const std::size_t name_end = text.rfind(") ");
+  return name_end == std::string::npos ? std::string() : text.substr(name_end + 2);
+}
+
 }  // namespace tutti::base

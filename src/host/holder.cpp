@@ -4,10 +4,9 @@
 #include <fcntl.h>
 
 #include <algorithm>
-#include <fstream>
-#include <sstream>
 #include <string>
 
+#include "base/proc.hpp"
 #include "host/segment.hpp"
 
 namespace tutti::host {
@@ -24,13 +23,8 @@ Holder holder_of(int segment, Rank place) {
 }
 
 char state_of(pid_t pid) {
-  std::ifstream file("/proc/" + std::to_string(pid) + "/stat");
-  std::ostringstream text;
-  text << file.rdbuf();
-  const std::string stat = text.str();
-  // The name stands in brackets and may hold anything, brackets too.
-  const std::size_t end = stat.rfind(") ");
-  return end == std::string::npos || end + 2 >= stat.size() ? '\0' : stat[end + 2];
+  const std::string stat = base::read_stat(pid);
+  return stat.empty() ? '\0' : stat.front();
 }
 
 }  // namespace tutti::host

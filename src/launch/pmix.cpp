@@ -18,6 +18,7 @@
 #include <utility>
 #include <vector>
 
+#include "base/proc.hpp"
 #include "launch/cluster.hpp"
 #include "launch/message.hpp"
 
@@ -70,13 +71,7 @@ std::string library_of(pid_t process) {
 
 /// 0 when it cannot be known.
 pid_t parent_of(pid_t process) {
-  std::ifstream status("/proc/" + std::to_string(process) + "/stat");
-  std::string text;
-  std::getline(status, text);
-  // The name stands in parentheses and may hold anything, so the last one counts.
-  const std::size_t name_end = text.rfind(") ");
-  if (name_end == text.npos) return 0;
-  std::istringstream rest(text.substr(name_end + 2));
+  std::istringstream rest(base::read_stat(process));
   char state = 0;
   pid_t parent = 0;
   rest >> state >> parent;

@@ -41,12 +41,8 @@ struct Stat {
   bool runs() const { return state != 'X' && (state != 'Z' || threads > 1); }
 };
 
-/// "pid (name) state parent group ... threads ...", where the name may hold anything.
-Stat read_stat(const std::string& folder) {
-  const std::string text = base::read_text(folder + "/stat");
-  const std::size_t name_end = text.rfind(')');
-  if (name_end == std::string::npos) return {};
-  std::istringstream fields(text.substr(name_end + 1));
+Stat stat_of(pid_t pid) {
+  std::istringstream fields(base::read_stat(pid));
   Stat stat;
   std::string other;
   fields >> stat.state >> other >> stat.group;
@@ -121,7 +117,7 @@ std::vector<Survivor> find_survivors(const std::string& secret, std::span<const 
     const std::optional<pid_t> pid = to_pid(item->d_name);
     if (!pid || *pid == getpid()) continue;
     const std::string folder = "/proc/" + std::to_string(*pid);
-    const Stat stat = read_stat(folder);
+    const Stat stat = stat_of(*pid);
     if (!stat.runs()) continue;
     if (std::ranges::find(groups, stat.group) != groups.end() || carries(folder, stat, entry))
       found.push_back({*pid, stat.group, is_dumping(folder)});
