@@ -98,7 +98,7 @@ Trials::Verdict Trials::verdict(const std::vector<Pair>& pairs) const {
   const Interval gains(sorted(pairs, gain)), calls(sorted(pairs, own));
   if (gains.high < 0 || calls.high < 0) return Verdict::mpi;
   if (gains.low > 0) return Verdict::tutti;
-  return pairs_ == last ? Verdict::mpi : Verdict::open;
+  return pairs_ == last_ ? Verdict::mpi : Verdict::open;
 }
 
 void Trials::decide(int ranks) {
@@ -133,7 +133,7 @@ void Trials::conclude(Side side, int ranks, const std::vector<Pair>& pairs) {
   left_ = static_cast<std::int64_t>(std::clamp(calls, fewest, longest));
   // The first trials may have met what goes away, if they were short: fresh memory, ranks that were still spreading
   // over the cores.
-  if (!std::exchange(concluded_, true) && side == Side::mpi && pairs_ < last) left_ = shortest;
+  if (!std::exchange(concluded_, true) && side == Side::mpi && pairs_ < last_) left_ = shortest;
   calls_ = 0;
   pairs_ = first;
   lot_ = base::combine(lot_, static_cast<std::uint64_t>(pairs.size()));

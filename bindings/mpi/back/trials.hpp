@@ -18,8 +18,8 @@ class Trials {
  public:
   /// `block`: calls in a row by one side. Of several the first is not measured: it pays for the change. `lot`: the same
   /// on all ranks, another for each collective: what one of them costs depends on who served the one before, and two
-  /// whose trials kept step would each be charged with the other.
-  explicit Trials(int block = 4, std::uint64_t lot = 0) : block_(block), lot_(lot) {}
+  /// whose trials kept step would each be charged with the other. `pairs`, a power of two: of blocks, at most.
+  explicit Trials(int block = 4, std::uint64_t lot = 0, int pairs = 64) : block_(block), last_(pairs), lot_(lot) {}
 
   /// Who serves the next call, and where its time belongs: -1 when it need not be measured.
   struct Turn {
@@ -82,6 +82,7 @@ class Trials {
   void conclude(Side side, int ranks, const std::vector<Pair>& pairs);
 
   int block_;
+  int last_;
   std::uint64_t lot_;
   Side side_ = Side::mpi;
   bool due_ = false;
@@ -94,7 +95,7 @@ class Trials {
   std::vector<std::int64_t> times_;  ///< Of the blocks of the present trials, two each: own, and behind them.
   std::size_t agreed_ = 0;           ///< The first of them are sums over all ranks.
 
-  static constexpr int first = 2, last = 64;
+  static constexpr int first = 2;
 };
 
 /// Several trials of one program take place one after another: what a collective costs depends on who serves its
