@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Memory that one rank exposes and others read or write, and how its owner gets it back when the group breaks.
+#include <atomic>
 #include <cerrno>
 #include <cstring>
 #include <string>
@@ -52,7 +53,16 @@ bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, s
   if (engine_.setup().direct)
     return while_whole(row, [&] { base::copy(to.data(), reinterpret_cast<const std::byte*>(from), to.size()); });
   const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
-  return allowed(operation, row, "read", transport::shm::read_memory(engine_.segment().process(place).pid, from, to));
+  const int refused = transport::shm::read_memory(engine_.segment().process(place).pid, from, to);
+  // Whoever has broken the group has his memory back, and may have filled it anew: what was read counts while the group
+  // is whole. Acquire, behind the reads: partner of the full fence in raise_alarm, which comes before any owner's
+  // error.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (refused == 0 && board_.header().broken.load(std::memory_order_relaxed) != 0) {
+    look_at_alarm();  // where the finder still writes what it has found, a later look ends the operation
+    return false;
+  }
+  return allowed(operation, row, "read", refused);
 }
 
 bool Channel::write_exposed(Operation& operation, Rank row, std::uint64_t to, std::span<const std::byte> from) {

@@ -331,7 +331,8 @@ void Channel::adopt_broken_board() {
                header.sequence.load(std::memory_order_relaxed),
                {}};
   const auto member = [this](Rank r) { return r >= 0 && r < size(); };
-  if (!member(found.who) || !member(found.whom)) return;  // nobody writes such: not a word to rely on
+  if (!member(found.who) || !member(found.whom) || found.cause > Cause::interrupted)
+    return;  // nobody writes such: not a word to rely on
   // Relaxed: complete, as the rest.
   std::string far;
   for (const auto& letter : header.called)

@@ -229,6 +229,35 @@ TEST(OpenMemory, IsTheRootsAgainAfterAnError) {
   EXPECT_GT(interrupted, 0) << "rank 1 was never in the middle: the test shows nothing";
 }
 
+/// Rank 2 calls something else while rank 1 reads the root's memory, which the root fills anew after its error.
+TEST(ExposedMemory, CountsWhileTheGroupIsWhole) {
+  constexpr std::size_t block = 48 << 20;
+  int interrupted = 0;
+  for (int round = 0; round < 8; ++round) {
+    Job job(3, {}, [round](Seat& seat) {
+      const Group world = seat.world();
+      std::vector<std::uint8_t> data(block, seat.rank() == 0 ? 1 : 0);
+      world.barrier();
+      try {
+        if (seat.rank() == 2) {
+          usleep(static_cast<useconds_t>(500 + 300 * round));
+          world.barrier();
+        } else {
+          world.bcast(data, 0, {.algorithm = "single_copy"});
+        }
+        seat.say(std::ranges::count(data, 1) == static_cast<std::ptrdiff_t>(block) ? "whole" : "mixed");
+      } catch (const Mismatch&) {
+        if (seat.rank() == 0) std::ranges::fill(data, std::uint8_t{2});
+        seat.say(std::ranges::count(data, 0) == static_cast<std::ptrdiff_t>(block) ? "nothing" : "interrupted");
+      }
+    });
+    for (Rank rank = 0; rank < 3; ++rank) ASSERT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank;
+    EXPECT_NE(job.said(1), "mixed\n") << "round " << round;
+    interrupted += job.said(1) == "interrupted\n" ? 1 : 0;
+  }
+  EXPECT_GT(interrupted, 0) << "rank 1 was never in the middle: the test shows nothing";
+}
+
 /// Rank 1 is stopped while it writes into the root's memory, and rank 2 breaks the group: the root's time-out holds,
 /// and it gets its memory back when rank 1 goes on.
 TEST(OpenMemory, IsWaitedForAsLongAsTheTimeOutSays) {
