@@ -9,6 +9,7 @@
 #include <memory>
 #include <span>
 #include <string>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -25,12 +26,12 @@ namespace tutti::engine {
 class Engine;
 struct Setup;
 
-/// An operation that somebody has waited for so long that others are told.
-struct SlowOperation {
-  const Operation* operation = nullptr;
+/// Of an operation that somebody has waited for so long that others are told.
+struct Slowness {
   int awaited = 0;    ///< Threads that wait for it now.
   std::string place;  ///< File and line, where the language knows them.
 };
+using SlowOperations = std::unordered_map<const Operation*, Slowness>;
 
 /// Who is in a group, and where its board lies.
 struct Membership {
@@ -104,7 +105,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Looks for deaths, broken boards and mismatches. For the slow ticks of a wait. Takes the lock if it is free.
   void inspect();
   /// Adds what its operations wait for, for readers from outside. Nothing if the lock is not free.
-  void tell(std::vector<host::Wait>& waits, const std::vector<SlowOperation>& slow);
+  void tell(std::vector<host::Wait>& waits, const SlowOperations& slow);
   /// Breaks the group: every operation in flight and every later one fails with this error. Tells the other members.
   void give_up(const Operation& operation);
   /// Breaks the group with this error if operations are in flight.
@@ -122,7 +123,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void note_wait(const void* site, std::uint64_t since);  // recording.cpp
 
   LockWord& lock() { return lock_; }
-  std::shared_ptr<const Error> broken() const { return broken_; }
   /// "allreduce #12 of group world on rank 3"
   std::string describe(const Operation& operation) const;
   /// "waits for rank 2 and 5"

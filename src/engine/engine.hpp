@@ -4,6 +4,7 @@
 
 #include <atomic>
 #include <functional>
+#include <map>
 #include <memory>
 #include <mutex>
 #include <optional>
@@ -11,6 +12,7 @@
 #include <string>
 #include <string_view>
 #include <thread>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -20,6 +22,7 @@
 #include "engine/courier.hpp"
 #include "host/segment.hpp"
 #include "host/waiting.hpp"
+#include "host/waits.hpp"
 #include "trace/recorder.hpp"
 #include "transport/transport.hpp"
 
@@ -46,6 +49,9 @@ struct Setup {
   /// A world rank's place in the segment; -1: it is on another host.
   Rank place_of(Rank world) const { return places.empty() ? world : places[static_cast<std::size_t>(world)]; }
 };
+
+/// By which a wait is known again when it is told the next time: context, sequence, site, tag, what.
+using WaitKey = std::tuple<std::uint64_t, std::uint64_t, std::uint64_t, std::uint32_t, host::Waited>;
 
 /// Which generation of forks this process is: bumped in every child.
 inline std::atomic<std::uint32_t> fork_generation{0};
@@ -172,7 +178,6 @@ class Engine {
   void tell();
   void note(SlowWait& wait);
   void end(const SlowWait& wait);
-  SlowOperation& slow(const Operation& operation);
   void progress_loop();
 
   Setup setup_;
@@ -186,8 +191,8 @@ class Engine {
   std::vector<Channel*> channels_;           // those with operations in flight
   std::atomic<std::uint64_t> inspected_{0};  // when they were looked at last
   std::mutex slow_lock_;                     // guards what follows, and this rank's host::Waits
-  std::vector<SlowOperation> slow_;          // operations that are or were waited for long
-  std::vector<host::Wait> waits_;            // as last told
+  SlowOperations slow_;                      // operations that are or were waited for long
+  std::map<WaitKey, std::uint64_t> since_;   // of what was told last
   std::atomic<bool> told_{false};            // there is something to take back
   std::atomic<bool> threaded_{false}, stop_{false};
   std::thread thread_;

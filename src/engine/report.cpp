@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What a slow wait tells `tutti why`. Nothing here runs before a wait has lasted for some tenths of a millisecond.
 #include <algorithm>
+#include <map>
 #include <mutex>
+#include <unordered_set>
+#include <utility>
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -19,9 +22,8 @@ namespace {
 /// The language that is asked may be busy with another thread: seldom enough not to hold the engine up.
 constexpr std::uint64_t between_questions = 50'000'000;
 
-bool same(const Wait& a, const Wait& b) {
-  return a.context == b.context && a.sequence == b.sequence && a.what == b.what && a.tag == b.tag && a.site == b.site;
-}
+/// By which it is known again.
+auto key_of(const Wait& wait) { return WaitKey{wait.context, wait.sequence, wait.site, wait.tag, wait.what}; }
 
 }  // namespace
 
@@ -72,17 +74,16 @@ Wait Operation::tell() const {
   return told;
 }
 
-void Channel::tell(std::vector<Wait>& waits, const std::vector<SlowOperation>& slow) {
+void Channel::tell(std::vector<Wait>& waits, const SlowOperations& slow) {
   const std::unique_lock guard(lock_, std::try_to_lock);
   if (!guard) return;
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     if (operation->finished()) continue;
     waits.push_back(operation->tell());
-    for (const SlowOperation& one : slow) {
-      if (one.operation != operation) continue;
-      waits.back().awaited = one.awaited > 0 ? 1 : 0;
-      waits.back().set_place(one.place);
-    }
+    const auto known = slow.find(operation);
+    if (known == slow.end()) continue;
+    waits.back().awaited = known->second.awaited > 0 ? 1 : 0;
+    waits.back().set_place(known->second.place);
   }
 }
 
@@ -112,16 +113,11 @@ void Engine::SlowWait::look_for_interruption() {
               "breaks its group; agree and shrink go on when they are called again.");
 }
 
-SlowOperation& Engine::slow(const Operation& operation) {
-  const auto found = std::ranges::find_if(slow_, [&](const SlowOperation& one) { return one.operation == &operation; });
-  return found != slow_.end() ? *found : slow_.emplace_back(SlowOperation{&operation, 0, {}});
-}
-
 void Engine::note(SlowWait& wait) {
   const std::lock_guard lock(slow_lock_);
   for (const Operation* operation : wait.operations_)
     if (operation != nullptr) {
-      SlowOperation& one = slow(*operation);
+      Slowness& one = slow_[operation];
       ++one.awaited;
       if (!calling_place().empty()) one.place = calling_place();
     }
@@ -132,21 +128,21 @@ void Engine::end(const SlowWait& wait) {
   const std::lock_guard lock(slow_lock_);
   if (wait.noted_)
     for (const Operation* operation : wait.operations_)
-      if (operation != nullptr) --slow(*operation).awaited;
+      if (operation != nullptr) --slow_[operation].awaited;
   // What is still pending was waited for in vain: it stays told, until it is done or the report has become old.
-  std::erase_if(slow_, [&](const SlowOperation& one) {
-    const auto held = std::ranges::find(wait.operations_, one.operation);
-    return one.awaited == 0 && (held == wait.operations_.end() || (*held)->finished());
-  });
+  std::unordered_set<const Operation*> pending;
+  for (const Operation* operation : wait.operations_)
+    if (operation != nullptr && !operation->finished()) pending.insert(operation);
+  std::erase_if(slow_, [&](const auto& one) { return one.second.awaited == 0 && !pending.contains(one.first); });
   if (!slow_.empty()) return;
   segment().process(place()).waits.clear();
   told_.store(false, std::memory_order_relaxed);  // relaxed: a hint for SlowWait
-  waits_.clear();
+  since_.clear();
 }
 
 void Engine::say_place(const Operation& operation, std::string_view place) {
   const std::lock_guard lock(slow_lock_);
-  slow(operation).place = place;
+  slow_[&operation].place = place;
   told_.store(true, std::memory_order_relaxed);  // relaxed: as above; the next end of a wait cleans up
 }
 
@@ -157,14 +153,16 @@ void Engine::tell() {
   agreements_.tell(waits);
   std::ranges::stable_partition(waits, [](const Wait& wait) { return wait.awaited != 0; });
   const std::uint64_t now = waiting_.now();
+  const bool waiting = std::ranges::any_of(slow_, [](const auto& one) { return one.second.awaited > 0; }) ||
+                       (!waits.empty() && waits.front().awaited != 0);
+  std::map<WaitKey, std::uint64_t> since;
   for (Wait& wait : waits) {
-    const auto before = std::ranges::find_if(waits_, [&](const Wait& other) { return same(wait, other); });
-    wait.since = before != waits_.end() ? before->since : now;
+    const auto before = since_.find(key_of(wait));
+    wait.since = before != since_.end() ? before->second : now;
+    since.emplace(key_of(wait), wait.since);
   }
-  const bool waiting = std::ranges::any_of(slow_, [](const SlowOperation& one) { return one.awaited > 0; }) ||
-                       std::ranges::any_of(waits, [](const Wait& wait) { return wait.awaited != 0; });
   segment().process(place()).waits.tell(waits, now, waiting);
-  waits_ = std::move(waits);
+  since_ = std::move(since);
   told_.store(true, std::memory_order_relaxed);  // relaxed: as above
 }
 
