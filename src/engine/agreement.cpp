@@ -183,9 +183,11 @@ void Agreement::decide(const Opinion& opinion) {
   decision_ = opinion;
   state_ = State::decided;
   if (coordinates) send_all(Word::decision, opinion);
+  said_ = {};  // a decision stays for those who ask late; what led to it is as much as there are ranks
 }
 
 std::vector<Rank> Agreement::awaited() const {
+  if (state_ == State::decided) return {};
   const Rank first = coordinator();
   if (first != me_) return {first};
   std::vector<Rank> ranks;

@@ -39,6 +39,7 @@ void Operation::begin_exact(Count own) {
 
 void Operation::make_room_for_scratch() {
   try {
+    if (scratch_.capacity() < bound_->scratch_bytes) scratch_ = {};  // nothing of it is to be kept, and copied
     scratch_.resize(bound_->scratch_bytes);
   } catch (const std::bad_alloc&) {
     const Description& says = bound_->description;
@@ -103,6 +104,7 @@ bool Operation::advance_otherwise() {
 bool Operation::stopped() const { return finished() || channel_.broken_ != nullptr; }
 
 bool Operation::advance_steps() {
+  const bool any = bound_->any;  // the plan may be gone when it has finished
   if (steps_left_ == 0) end();
   if (!std::exchange(posted_ahead_, true)) post_ahead();
   bool moved = run_ready();
@@ -116,7 +118,7 @@ bool Operation::advance_steps() {
     blocked_.erase(blocked_.begin() + static_cast<std::ptrdiff_t>(i));
     complete(index);
     run_ready();
-    if (bound_->any) i = 0;  // others may have been cancelled and taken out
+    if (any) i = 0;  // others may have been cancelled and taken out
   }
   return moved;
 }
@@ -184,10 +186,12 @@ void Operation::end() {
 
 void Operation::finish(Phase phase) {
   released_ = cells_end_;
+  // Whoever sees the end may give the plan away.
+  const bool sends = bound_->messages && channel_.spans_hosts();
   // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.
   phase_.store(phase, std::memory_order_release);
   if (event_) signal_event();
-  if (bound_->messages && channel_.spans_hosts()) channel_.engine_.courier().see_off();
+  if (sends) channel_.engine_.courier().see_off();
 }
 
 void Operation::signal_event() const {
