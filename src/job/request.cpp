@@ -73,6 +73,7 @@ Request::~Request() {
 bool Request::test() {
   if (operation_ == nullptr) return true;
   engine_of(*operation_).check_process();
+  engine::refuse_inside_reduction();
   if (!operation_->finished()) {
     engine_of(*operation_).visit();
     if (!operation_->finished()) return false;
@@ -92,6 +93,7 @@ void Request::wait(Duration timeout) {
 }
 
 bool Request::wait_for(Duration timeout) {
+  if (timeout <= Duration::zero()) return test();
   if (operation_ == nullptr || finish_soon(operation_)) return true;
   engine::Engine& engine = engine_of(*operation_);
   if (!operation_->finished() && !engine.wait(*operation_, deadline(engine, timeout))) return false;
@@ -103,6 +105,7 @@ int Request::fileno() {
   if (operation_ == nullptr)
     throw Error(Cause::usage, "an empty request has no descriptor; ask before the wait that completes it");
   engine_of(*operation_).check_process();
+  engine::refuse_inside_reduction();
   return engine_of(*operation_).event_of(*operation_);
 }
 
