@@ -4,7 +4,7 @@
 #include <pthread.h>
 
 #include <csignal>
-#include <system_error>
+#include <exception>
 #include <utility>
 
 #include "tutti/error.hpp"
@@ -20,7 +20,7 @@ std::thread quiet_thread(std::function<void()> body, const std::string& what) {
     std::thread made(std::move(body));
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     return made;
-  } catch (const std::system_error& error) {
+  } catch (const std::exception& error) {  // of the system, or no memory
     pthread_sigmask(SIG_SETMASK, &before, nullptr);
     throw Error(Cause::system,
                 "cannot start a thread for " + what + ": " + error.what() + "; raise the limit of threads");

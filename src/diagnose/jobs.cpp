@@ -1,13 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "diagnose/jobs.hpp"
 
-#include <sys/socket.h>
 #include <sys/stat.h>
-#include <sys/un.h>
 
 #include <algorithm>
 #include <charconv>
-#include <cstring>
 #include <optional>
 #include <string_view>
 
@@ -15,6 +12,7 @@
 #include "diagnose/snapshot.hpp"
 #include "host/holder.hpp"
 #include "launch/system.hpp"
+#include "transport/tcp/socket.hpp"
 
 namespace tutti::diagnose {
 
@@ -46,13 +44,8 @@ std::vector<std::uint64_t> listening_jobs() {
 
 /// Asks the kernel who listens there; says nothing to the launcher itself, which may be stopped.
 launch::Peer listener_of(std::uint64_t job) {
-  const base::Descriptor socket(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
-  const std::string name = launch::Address(launch::job_address(job)).name;
-  sockaddr_un address{};
-  address.sun_family = AF_UNIX;
-  std::memcpy(address.sun_path + 1, name.data(), name.size());
-  const auto length = static_cast<socklen_t>(offsetof(sockaddr_un, sun_path) + 1 + name.size());
-  if (!socket || connect(socket.get(), reinterpret_cast<const sockaddr*>(&address), length) != 0) return {};
+  const base::Descriptor socket = transport::tcp::begin_call(*transport::tcp::Address::parse(launch::job_address(job)));
+  if (!socket) return {};
   return launch::peer_of(socket.get());
 }
 

@@ -3,8 +3,6 @@
 #include "host/segment.hpp"
 
 namespace tutti::host {
-namespace {}  // namespace
-
 Layout layout(std::int32_t size, std::uint64_t capacity) {
   const auto processes = static_cast<std::uint64_t>(size);
   Layout result{};

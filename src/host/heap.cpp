@@ -103,7 +103,7 @@ Offset Segment::allocate(std::size_t bytes) {
   }
   if (block == 0)
     throw Error(Cause::system, "the shared memory of this host is full (" + std::to_string(bytes) + " bytes wanted, " +
-                                   why_ + "): free groups that are no longer used, or raise the limit");
+                                   why_ + "): free groups that are no longer used");
   if ((link(block).load(std::memory_order_relaxed) & 1) == 0) std::memset(at(block, bytes), 0, bytes);
   return block;
 }

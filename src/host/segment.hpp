@@ -18,7 +18,7 @@
 namespace tutti::host {
 
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
-inline constexpr std::uint32_t wire_version = 7;
+inline constexpr std::uint32_t wire_version = 8;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
 inline constexpr std::int32_t max_processes = 32768;
 
@@ -40,7 +40,6 @@ struct alignas(line) Process {
   // Line 1: identity, written once before `life` becomes alive.
   std::atomic<Life> life;  ///< Set to dead by whoever finds out first (compare-exchange from alive).
   std::int32_t pid;
-  std::atomic<std::uint64_t> alarm_seen;
   std::atomic<std::uint64_t> watched;  ///< When somebody asked the system for it last; see Segment::watch.
   // Line 2: the bell. Others write `word` alone.
   struct alignas(line) Bell {
@@ -133,7 +132,8 @@ inline constexpr std::uint64_t least_heap = std::uint64_t{1} << 20;
 std::string check(const Header& header, std::uint64_t file_size, std::uint64_t job);
 
 /// A mapping of the segment. The file is sealed and sparse: 64 GiB that cost what is touched. It is mapped in windows,
-/// on demand, so that ten thousand groups need neither more descriptors nor a second segment.
+/// on demand, so that thousands of groups (16000 of 2 ranks, 4000 of 8, 500 of 128) need neither more descriptors nor a
+/// second segment.
 ///
 /// The life lock is a POSIX record lock, which the kernel drops when its process closes *any* descriptor of the file:
 /// a process must hold one descriptor of it, this one. Do not attach twice in a process that has entered.

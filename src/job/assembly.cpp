@@ -76,7 +76,7 @@ Memory share_memory(launch::Communicator& host, std::uint64_t job) {
       news.secret = launch::random_secret();
       made.segment = host::Segment::create(host.size(), job);
       handover.emplace(*made.segment, news.secret,
-                       launch::listen_at(launch::Address(launch::job_address(news.address))));
+                       launch::listen_at(launch::Address(launch::door_address(news.address))));
       news.possible = 1;
     } catch (const Error& error) {
       made.why = error.what();
@@ -85,11 +85,11 @@ Memory share_memory(launch::Communicator& host, std::uint64_t job) {
   share(host, news);
   bool entered = false;
   try {
+    launch::Deadline deadline(launch::Patience{patience});
     if (host.rank() != 0 && news.possible != 0) {
-      launch::Deadline deadline(launch::Patience{patience});
-      made.segment = launch::fetch_segment(launch::Address(launch::job_address(news.address)), job, news.secret,
+      made.segment = launch::fetch_segment(launch::Address(launch::door_address(news.address)), job, news.secret,
                                            host.rank(), host.size(), deadline);
-    } else if (handover && handover->serve(patience) > 0) {
+    } else if (handover && handover->serve(deadline) > 0) {
       throw Error(Cause::timeout, "not all ranks of this host could be reached by a Unix socket");
     }
     if (made.segment != nullptr && news.possible != 0) {

@@ -49,6 +49,15 @@ std::uint64_t Deadline::left() const {
   return until_ > now ? until_ - now : 0;
 }
 
+std::uint64_t Deadline::pause() const {
+  return patience_.interrupted != nullptr ? std::min(left(), between_questions) : left();
+}
+
+void Deadline::expect_uninterrupted() const {
+  if (patience_.interrupted != nullptr && patience_.interrupted())
+    throw Error(Cause::interrupted, "interrupted while waiting for " + awaited_ + "; try again");
+}
+
 void Deadline::wait(int descriptor, short events) {
   while (!wait(descriptor, events, ~std::uint64_t{0})) {
   }
@@ -57,17 +66,15 @@ void Deadline::wait(int descriptor, short events) {
 bool Deadline::wait(int descriptor, short events, std::uint64_t most) {
   const std::uint64_t begin = base::now();
   for (;;) {
-    if (patience_.interrupted != nullptr && patience_.interrupted())
-      throw Error(Cause::interrupted, "interrupted while waiting for " + awaited_ + "; try again");
-    const std::uint64_t rest = left(), waited = base::now() - begin;
+    expect_uninterrupted();
+    const std::uint64_t rest = pause(), waited = base::now() - begin;
     if (rest == 0)
       throw Timeout(Cause::timeout, awaited_ +
                                         " did not answer in the time given; allow more, or look at what the other "
                                         "ranks do");
     if (waited >= most) return false;
-    std::uint64_t pause = std::min(rest, most - waited);
-    if (patience_.interrupted != nullptr) pause = std::min(pause, between_questions);
-    const timespec time{static_cast<time_t>(pause / 1'000'000'000), static_cast<long>(pause % 1'000'000'000)};
+    const std::uint64_t nap = std::min(rest, most - waited);
+    const timespec time{static_cast<time_t>(nap / 1'000'000'000), static_cast<long>(nap % 1'000'000'000)};
     pollfd entry{descriptor, events, 0};
     const int ready = ppoll(&entry, 1, &time, nullptr);
     if (ready > 0) return true;

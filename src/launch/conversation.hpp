@@ -28,6 +28,10 @@ class Deadline {
   bool wait(int descriptor, short events, std::uint64_t most);
   /// Nanoseconds that are left; those of a year without a limit.
   std::uint64_t left() const;
+  /// So long at most before the next expect_uninterrupted().
+  std::uint64_t pause() const;
+  /// Throws Error (interrupted) when the caller is wanted elsewhere.
+  void expect_uninterrupted() const;
 
  private:
   Patience patience_;

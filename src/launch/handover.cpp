@@ -88,25 +88,21 @@ class Reception {
 
 }  // namespace
 
-Handover::Handover(const host::Segment& segment, const Secret& secret)
-    : Handover(segment, secret, listen_at(Address(job_address(segment.header().job)))) {}
-
 Handover::Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener)
     : segment_(segment), secret_(secret), listener_(std::move(listener)) {}
 
-int Handover::serve(std::chrono::nanoseconds patience, const News& news) {
+int Handover::serve(const Deadline& deadline, const News& news) {
   Reception reception(segment_, secret_);
   std::uint64_t deaf_until = 0;  // no descriptor was left for the next one
   bool told = false;
-  const std::uint64_t until = base::now() + static_cast<std::uint64_t>(patience.count());
-  while (reception.missing() > 0) {
+  while (reception.missing() > 0 && deadline.left() > 0) {
+    deadline.expect_uninterrupted();
     const std::uint64_t now = base::now();
-    if (now >= until) break;
     const bool deaf = now < deaf_until;
     std::vector<pollfd> entries = reception.watched(deaf ? -1 : listener_.get());
     entries.push_back({news.descriptor, POLLIN, 0});  // -1 is passed over
-    const auto pause =
-        std::min<std::uint64_t>(((deaf ? std::min(until, deaf_until) : until) - now) / 1'000'000 + 1, longest_sleep);
+    const std::uint64_t rest = deaf ? std::min(deadline.pause(), deaf_until - now) : deadline.pause();
+    const auto pause = std::min(rest / 1'000'000 + 1, longest_sleep);
     if (poll(entries.data(), entries.size(), static_cast<int>(pause)) < 0 && errno != EINTR)
       throw system_error("cannot wait for the other ranks");
     if (entries.back().revents != 0) news.hear();
@@ -123,12 +119,6 @@ int Handover::serve(std::chrono::nanoseconds patience, const News& news) {
     reception.attend();
   }
   return reception.missing();
-}
-
-std::shared_ptr<host::Segment> fetch_segment(std::uint64_t job, const Secret& secret, Rank rank, int size,
-                                             std::chrono::nanoseconds patience) {
-  Deadline deadline(Patience{patience});
-  return fetch_segment(Address(job_address(job)), job, secret, rank, size, deadline);
 }
 
 std::shared_ptr<host::Segment> fetch_segment(const Address& address, std::uint64_t job, const Secret& secret, Rank rank,

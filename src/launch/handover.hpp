@@ -3,7 +3,6 @@
 // know its address and the secret.
 #pragma once
 
-#include <chrono>
 #include <cstdint>
 #include <functional>
 #include <string>
@@ -26,15 +25,14 @@ class Handover {
     std::function<void()> hear{};
   };
 
-  /// Throws Error (system).
-  Handover(const host::Segment& segment, const Secret& secret);
   /// At a socket that listens already.
   Handover(const host::Segment& segment, const Secret& secret, base::Descriptor listener);
 
   /// Gives the segment to all other ranks, each once; whoever does not know the secret, is another user or speaks
   /// another version is refused and costs no more than time. Returns the number of ranks that did not come in time.
-  int serve(std::chrono::nanoseconds patience, const News& news);
-  int serve(std::chrono::nanoseconds patience) { return serve(patience, News{}); }
+  /// Throws Error (interrupted, system).
+  int serve(const Deadline& deadline, const News& news);
+  int serve(const Deadline& deadline) { return serve(deadline, News{}); }
 
  private:
   const host::Segment& segment_;
@@ -42,10 +40,7 @@ class Handover {
   base::Descriptor listener_;
 };
 
-/// The segment of a job, from the process that serves it. Throws Error (system, timeout).
-std::shared_ptr<host::Segment> fetch_segment(std::uint64_t job, const Secret& secret, Rank rank, int size,
-                                             std::chrono::nanoseconds patience);
-/// The same, where that process listens elsewhere.
+/// The segment of a job, from the process that serves it at this address. Throws Error (system, timeout).
 std::shared_ptr<host::Segment> fetch_segment(const Address& address, std::uint64_t job, const Secret& secret, Rank rank,
                                              int size, Deadline& deadline);
 

@@ -34,7 +34,7 @@ Hello make_hello(const Environment& environment, Purpose purpose) {
 /// A number under which nobody listens on this host, and the socket that does now.
 std::pair<std::uint64_t, base::Descriptor> open_door() {
   const std::uint64_t door = random_job();
-  return {door, listen_at(Address(job_address(door)))};
+  return {door, listen_at(Address(door_address(door)))};
 }
 
 }  // namespace
@@ -158,6 +158,9 @@ void Membership::join_hosts(Meeting meeting, Deadline& deadline) {
   secret = meeting.secret;
   launcher = meeting.launcher;
   launched = true;
+  // For each rank one of the transport, at rank 0 its connection to the store, and one more while it calls; the rest is
+  // the program's own.
+  allow_open_files(static_cast<rlim_t>(meeting.size) * 3 + 512);
   auto [number, door] = open_door();
   if (rank == 0) {
     store = std::make_unique<TcpStore>(std::move(meeting.listeners), secret, meeting.size);
@@ -195,12 +198,12 @@ void Membership::share_memory(const Roster& roster, base::Descriptor door, Deadl
     segment = host::Segment::create(count, job);
     Handover handover(*segment, secret, std::move(door));
     const Handover::News news{control.descriptor(), [&] { heed(control.receive(deadline), deadline); }};
-    if (handover.serve(std::chrono::nanoseconds(deadline.left()), news) == 0) return;
+    if (handover.serve(deadline, news) == 0) return;
     hear_why(deadline);  // the time is out
   }
   const auto lowest = static_cast<std::size_t>(std::ranges::find(hosts, host) - begin);
   try {
-    const Address address(job_address(roster.cards[lowest].door));
+    const Address address(door_address(roster.cards[lowest].door));
     segment = fetch_segment(address, job, secret, place, count, deadline);
   } catch (const Error& error) {
     // The store may know the reason: then that is thrown.

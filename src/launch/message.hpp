@@ -81,7 +81,7 @@ struct Bye {};
 /// What a rank of a job over several hosts tells all others about itself.
 struct Card {
   std::string host;             ///< The same for those who share memory: 1 to 256 printable characters.
-  std::uint64_t door = 0;       ///< It listens at job_address(door), on its host.
+  std::uint64_t door = 0;       ///< It listens at door_address(door), on its host.
   std::int32_t limit = 1;       ///< Cores that its control group and cpuset allow.
   std::vector<std::byte> mask;  ///< Its affinity: bit c of these is core c.
 };

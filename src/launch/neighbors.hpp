@@ -16,7 +16,7 @@ namespace tutti::launch {
 /// abstract Unix socket of one can be reached by the other), same user. TUTTI_HOST is part of it.
 std::string host_name();
 
-/// What this process says of itself; it listens at job_address(door).
+/// What this process says of itself; it listens at door_address(door).
 Card own_card(std::uint64_t door);
 
 /// The host of each rank, numbered in the order of their lowest ranks.

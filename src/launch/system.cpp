@@ -91,6 +91,11 @@ Address::Address(std::string_view text) {
 
 std::string job_address(std::uint64_t job) { return std::string(job_address_prefix) + base::hexadecimal(job); }
 
+// Not with a job's prefix, and behind it no number: `tutti why` would take it for one.
+std::string door_address(std::uint64_t door) {
+  return std::string(job_address_prefix) + "door-" + base::hexadecimal(door);
+}
+
 base::Descriptor listen_at(const Address& address) {
   base::Descriptor socket = open_socket(SOCK_NONBLOCK);
   const Socket name = make_socket(address);

@@ -48,6 +48,8 @@ struct Address {
 /// Where a job's launcher listens: this and the job's number in 16 hexadecimal digits.
 inline constexpr std::string_view job_address_prefix = "unix:@tutti-";
 std::string job_address(std::uint64_t job);
+/// Where a rank listens that hands out the memory of its host, until all there have it.
+std::string door_address(std::uint64_t door);
 /// A listening, non-blocking socket. Throws Error (system).
 base::Descriptor listen_at(const Address& address);
 /// A connected, blocking socket. Throws Error (system).

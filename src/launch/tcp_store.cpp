@@ -14,13 +14,8 @@
 
 namespace tutti::launch {
 
-/// For each rank its connection to the store, one of the transport, and one more while it calls; the rest is the
-/// program's own.
-static rlim_t open_files(int size) { return static_cast<rlim_t>(size) * 3 + 512; }
-
 TcpStore::TcpStore(std::vector<base::Descriptor> listeners, const Secret& secret, int size)
     : stop_(eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK)), present_(size) {
-  allow_open_files(open_files(size));
   int ends[2];
   if (!stop_ || socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0, ends) != 0)
     throw system_error("cannot serve the job's store");

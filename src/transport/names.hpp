@@ -43,7 +43,6 @@ class Names {
     if (++slot.generation == 0) slot.generation = 1;
     free_.push_back(static_cast<std::uint32_t>(handle));
   }
-  bool empty() const { return free_.size() == slots_.size(); }
   /// Calls `visit(name, value)` for each; `visit` may remove what it is shown.
   template <class Visit>
   void for_each(Visit visit) {

@@ -93,7 +93,11 @@ class Job:
         """To a rank alone, and not to others on its host."""
         told = f"TUTTI_RANK={rank}\0TUTTI_SIZE={len(self.places)}\0TUTTI_STORE={self.store}\0"
         for pid in self.lab.processes(self.places[rank]):
-            if told in pathlib.Path(f"/proc/{pid}/environ").read_text():
+            try:
+                environment = pathlib.Path(f"/proc/{pid}/environ").read_text()
+            except (FileNotFoundError, ProcessLookupError):  # it has ended meanwhile
+                continue
+            if told in environment:
                 os.kill(pid, number)
 
     def end(self, rank):

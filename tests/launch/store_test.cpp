@@ -278,23 +278,6 @@ TEST_F(StoreTest, SaysWhyNobodyElseCanCome) {
   expect_text(refusal_of(join_of(0)), "taken");  // others come in again
 }
 
-TEST(Store, MayOpenAsManyFilesAsItHasRanks) {
-  rlimit before{};
-  getrlimit(RLIMIT_NOFILE, &before);
-  const rlimit few{64, before.rlim_max};
-  setrlimit(RLIMIT_NOFILE, &few);
-  rlimit now{};
-  {
-    std::vector<base::Descriptor> listeners;
-    listeners.push_back(tcp::listen_at(*tcp::Address::parse("tcp:127.0.0.1:0")));
-    const TcpStore store(std::move(listeners), random_secret(), 100);
-    getrlimit(RLIMIT_NOFILE, &now);
-  }
-  setrlimit(RLIMIT_NOFILE, &before);
-  EXPECT_GE(now.rlim_cur, std::min<rlim_t>(100, before.rlim_max));
-  EXPECT_EQ(now.rlim_max, before.rlim_max);
-}
-
 TEST_F(StoreTest, StrangersAreDroppedInTheEnd) {
   const base::Descriptor socket = stranger();
   pollfd entry{socket.get(), POLLIN, 0};

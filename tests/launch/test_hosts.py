@@ -47,6 +47,12 @@ def test_the_store_has_other_addresses(lab, store):
         check([2, 1, 2], job.start_all(*WELL).succeed())
 
 
+def test_every_rank_may_open_a_file_for_each_other(lab):
+    with Job(lab, [1, 2], program="/bin/sh") as job:
+        printed = job.start_all("-c", f"ulimit -Sn 200; exec {PROBE} join files leave").succeed()
+        assert all(int(out.split()[0]) >= 2 * 3 + 200 for out in printed), printed
+
+
 def test_one_host_without_a_network(lab):
     with Job(lab, [1, 1], f"tcp:localhost:{PORT}") as job:
         check([1, 1], job.start_all(*WELL).succeed())

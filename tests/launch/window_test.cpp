@@ -68,7 +68,7 @@ TEST(Handover, SleepsWhileItCannotLetRanksIn) {
   std::latch begun(1);  // sanitizers need descriptors where a thread begins
   std::thread server([&] {
     begun.count_down();
-    EXPECT_EQ(handover.serve(30s), 0);
+    EXPECT_EQ(handover.serve(Deadline(Patience{30s})), 0);
   });
   begun.wait();
   {
@@ -102,7 +102,7 @@ TEST(Handover, KeepsFewStrangersAlsoWhenRanksHaveCome) {
     if (read(news.get(), &byte, 1) == 0) throw Error(Cause::system, "enough");
   };
   std::thread server([&] {
-    EXPECT_EQ(refusal([&] { handover.serve(30s, {news.get(), hear}); }, Cause::system), "enough");
+    EXPECT_EQ(refusal([&] { handover.serve(Deadline(Patience{30s}), {news.get(), hear}); }, Cause::system), "enough");
   });
   EXPECT_EQ(write(enough.get(), "", 1), 1);  // this news changes nothing
   std::vector<base::Descriptor> strangers;

@@ -3,6 +3,7 @@
 // rank 2 alone, whose number is the launcher's until it has joined. It ends with status 5 when a step throws, after
 // printing why.
 #include <fcntl.h>
+#include <sys/resource.h>
 #include <sys/socket.h>
 #include <sys/syscall.h>
 #include <sys/wait.h>
@@ -174,6 +175,12 @@ const std::map<std::string_view, void (*)(const std::string&)> verbs{
     {"who", [](const std::string&) { std::printf("%d of %d\n", member->rank(), member->size()); }},
     {"hosts", print_hosts},
     {"launcher", [](const std::string&) { std::printf("%s\n", member->launcher().c_str()); }},
+    {"files",
+     [](const std::string&) {
+       rlimit files{};
+       getrlimit(RLIMIT_NOFILE, &files);
+       std::printf("%llu open files\n", static_cast<unsigned long long>(files.rlim_cur));
+     }},
     {"cores", [](const std::string&) { std::printf("%d cores\n", member->cores()); }},
     {"meet", meet},
     {"neighbors", read_neighbors},

@@ -42,10 +42,6 @@ class Fibers final : public host::Scheduler {
   /// The rank does not run again (as after SIGSTOP or SIGKILL); its stack stays in place until all others have ended.
   /// A rank that freezes itself stops at its next `yield`.
   void freeze(Rank rank);
-  /// The rank that runs, or -1 outside.
-  Rank current() const { return current_; }
-  /// Moves the clock.
-  void advance(std::uint64_t nanoseconds) { clock_ += nanoseconds; }
 
  private:
   struct Fiber;

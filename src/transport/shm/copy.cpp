@@ -48,10 +48,9 @@ bool await_offer(host::Segment& segment, Rank neighbour, const Pair& block, std:
   return true;
 }
 
-/// What others may read, and behind it what they may write.
-void offer_words(Pair& block, Rank self) {
-  static std::uint64_t words[2];
-  words[0] = base::combine(static_cast<std::uint64_t>(getpid()), static_cast<std::uint64_t>(self));
+/// What others may read, and behind it what they may write: the same for all jobs that this process is in.
+void offer_words(Pair& block) {
+  static std::uint64_t words[2] = {base::mix(static_cast<std::uint64_t>(getpid())), 0};
   block.probe_value.store(words[0], std::memory_order_relaxed);
   block.probe_address.store(reinterpret_cast<std::uintptr_t>(&words), std::memory_order_release);
 }
@@ -100,7 +99,7 @@ SingleCopy probe_single_copy(host::Segment& segment, Rank self, bool allowed, st
   const char scope = yama_scope();
   // Yama's scope 1 lets only a process's ancestors look into it, unless it says otherwise itself.
   if (allowed && scope == '1') prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
-  offer_words(own_block(segment, self), self);
+  offer_words(own_block(segment, self));
   if (!allowed) return {false, "process_vm_readv and process_vm_writev are switched off"};
 
   const Rank neighbour = (self + 1) % segment.size();
