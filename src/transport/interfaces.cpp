@@ -127,7 +127,8 @@ std::vector<InterfaceAddress> choose_addresses(std::span<const InterfaceAddress>
   const auto keep = [&](auto condition) { std::ranges::copy_if(all, std::back_inserter(chosen), condition); };
   if (const std::vector<std::string_view> words = words_of(wanted); !words.empty()) {
     keep([&](const InterfaceAddress& one) {
-      return std::ranges::any_of(words, [&](std::string_view word) { return matches(one, word); });
+      const bool named = std::ranges::any_of(words, [&](std::string_view word) { return matches(one, word); });
+      return named && scope_of(one.address) != Scope::link_six;
     });
     if (chosen.empty())
       throw Error(Cause::usage, "TUTTI_NETWORK is \"" + std::string(wanted) + "\", and this host has " + list(all) +

@@ -41,6 +41,11 @@ TEST(Interfaces, OfOneCableAloneAreTheirLinkLocalOnes) {
   for (const bool here : {false, true}) EXPECT_EQ(chosen(cable, "", here), "169.254.3.4 ");
 }
 
+TEST(Interfaces, AreNamedWithoutTheirLinkLocalAddresses) {
+  EXPECT_EQ(chosen(cluster_node, "eth0"), "10.77.0.1 fd77::1 ") << "fe80:: means nothing to others";
+  EXPECT_EQ(chosen(cluster_node, "eth1,ib0"), "192.168.4.7 169.254.3.4 ");
+}
+
 TEST(Interfaces, OfLoopbackServeNobodyElsewhere) {
   const std::vector<InterfaceAddress> alone{
       {"lo", "127.0.0.1", true}, {"docker0", "172.17.0.1"}, {"lo", "::1", true}, {"eth0", "fe80::77:ff:fe00:1"}};
