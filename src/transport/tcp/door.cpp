@@ -130,13 +130,21 @@ void Door::accept(std::uint64_t now) {
   for (const base::Descriptor& listener : listeners_) {
     while (callers_.size() < most_callers) {
       base::Descriptor socket = accept_from(listener.get());
-      if (!socket && is_want(errno)) deaf_until_ = now + pause_in_want;
+      if (!socket && is_want(errno)) go_deaf(now, errno);
       if (!socket) break;
       events_.add(socket.get(), either_way);
       callers_.push_back(
           std::make_unique<Greeting>(identity_, std::move(socket), Greeting::Until{now + patience_.stranger}));
     }
   }
+}
+
+/// For want of descriptors. Those who call are there, and wait.
+void Door::go_deaf(std::uint64_t now, int error) {
+  deaf_until_ = now + pause_in_want;
+  if (std::exchange(told_deaf_, true)) return;
+  base::log("rank " + std::to_string(identity_.rank) + ": other ranks cannot be let in yet: " + std::strerror(error) +
+            "; allow more (ulimit -n)");
 }
 
 /// While it lets nobody in it is not told that somebody has called: who waits for its events could not sleep.
@@ -172,9 +180,7 @@ bool Door::answer_all(std::uint64_t now) {
         if (!comes_first(one->peer())) entered.push_back(std::move(one));
         return one == nullptr;
       default:
-        if (now <= one->deadline()) return false;
-        turn_away("it has called and said nothing");
-        return true;
+        return now > one->deadline();  // it may be a rank that computes, and calls again
     }
   });
   for (const auto& one : entered) {

@@ -96,6 +96,7 @@ class Door {
   bool comes_first(Peer peer);
   bool has_called(Peer peer) const;
   void turn_away(const char* why);
+  void go_deaf(std::uint64_t now, int error);
 
   Identity identity_;
   Patience patience_;
@@ -108,6 +109,7 @@ class Door {
   std::uint64_t looked_;          ///< When it last looked what has happened.
   std::uint64_t deaf_until_ = 0;  ///< No descriptor was left for the next caller.
   bool told_ = false;             ///< that somebody was turned away
+  bool told_deaf_ = false;        ///< that no more can be let in
   bool told_late_ = false;        ///< that a peer does not answer while its host does
 };
 

@@ -76,9 +76,11 @@ bool Greeting::flush() {
   return true;
 }
 
-/// Its buffer may be full later on: see pulse.hpp.
+/// From here on beats ask (pulse.hpp), its buffer may be full, and processes that compute may be silent for longer than
+/// a break of the network lasts.
 base::Descriptor Greeting::take() {
   end_if_unanswered(socket_.get(), 0);
+  ask_no_more(socket_.get());
   return std::move(socket_);
 }
 

@@ -28,7 +28,7 @@ constexpr double sample = 250;
 constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
 
 /// Small messages leave at once, and the system keeps little that is not sent yet, so that they need not wait; and of
-/// who is silent for long the system asks whether it is there, until there is more to say than greetings.
+/// who is silent for long the system asks whether it is there, until ask_no_more.
 void prepare(int socket, int family) {
   if (family == AF_UNIX) return;
   const int yes = 1, seconds = 1, times = 4, unsent = 128 << 10;
@@ -234,6 +234,11 @@ void repeat_within(int socket, std::uint64_t nanoseconds) {
 void end_if_unanswered(int socket, std::uint64_t nanoseconds) {
   const auto most = static_cast<unsigned>(std::min<std::uint64_t>(nanoseconds / 1'000'000, 1'000'000));
   setsockopt(socket, IPPROTO_TCP, TCP_USER_TIMEOUT, &most, sizeof most);
+}
+
+void ask_no_more(int socket) {
+  const int no = 0;
+  setsockopt(socket, SOL_SOCKET, SO_KEEPALIVE, &no, sizeof no);
 }
 
 }  // namespace tutti::transport::tcp

@@ -77,5 +77,7 @@ Delivery delivery_of(int socket);
 void repeat_within(int socket, std::uint64_t nanoseconds);
 /// Ends the connection when what was sent is not acknowledged for so long; 0: never.
 void end_if_unanswered(int socket, std::uint64_t nanoseconds);
+/// From here on whoever is silent is left in peace.
+void ask_no_more(int socket);
 
 }  // namespace tutti::transport::tcp
