@@ -157,8 +157,8 @@ StoreAddresses look_up(const HostAndPort& place, int flags) {
   const int error = getaddrinfo(place.host.c_str(), std::to_string(place.port).c_str(), &hints, &found);
   if (error != 0)
     return {{},
-            "the name " + place.host + " is not known here: " +
-                (error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error)) + "; is TUTTI_STORE right?"};
+            "the name " + place.host +
+                " is not known here: " + (error == EAI_SYSTEM ? std::strerror(errno) : gai_strerror(error))};
   const std::unique_ptr<addrinfo, void (*)(addrinfo*)> owner(found, freeaddrinfo);
   std::vector<tcp::Address> addresses;
   std::string useless;

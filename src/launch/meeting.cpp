@@ -15,26 +15,32 @@ namespace tcp = transport::tcp;
 
 static constexpr char no_invitation[] = "none";
 
-static Meeting meet_at(const HostAndPort& place, Rank rank, int size, const Secret& secret) {
+/// `advice`: where the host's name leads nowhere.
+static Meeting meet_at(const HostAndPort& place, Rank rank, int size, const Secret& secret, const char* advice) {
   Meeting meeting;
   meeting.rank = rank;
   meeting.size = size;
   meeting.secret = secret;
   if (meeting.rank == 0) meeting.listeners = listen_for_store(place);
-  meeting.find = [place] { return resolve(place); };
+  meeting.find = [place, advice] {
+    StoreAddresses found = resolve(place);
+    if (!found.trouble.empty()) found.trouble += advice;
+    return found;
+  };
   meeting.where = place.text();
   return meeting;
 }
 
 Meeting by_hand(const Environment& environment) {
-  Meeting meeting =
-      meet_at(std::get<HostAndPort>(environment.store), environment.rank, environment.size, environment.secret);
+  Meeting meeting = meet_at(std::get<HostAndPort>(environment.store), environment.rank, environment.size,
+                            environment.secret, "; is TUTTI_STORE right?");
   meeting.launcher = "by hand: TUTTI_STORE=" + meeting.where + ", served by rank 0";
   return meeting;
 }
 
 Meeting by_slurm(const SlurmTask& task) {
-  Meeting meeting = meet_at(task.store, task.rank, task.size, user_secret_for("slurm step " + task.step));
+  Meeting meeting = meet_at(task.store, task.rank, task.size, user_secret_for("slurm step " + task.step),
+                            "; let all hosts know each other by Slurm's names, or start with srun --mpi=pmix");
   meeting.launcher = "srun, without PMI (SLURM_STEP_ID is set; step " + task.step + "); rank 0 serves the store at " +
                      meeting.where + ", the secret is from " + user_secret_path();
   return meeting;

@@ -245,21 +245,26 @@ std::unique_ptr<Cluster> find_pmix() {
 }
 
 Mpi mpi_here() {
-  // Whatever it is called, it has this function; Python loads it so that only its own handle finds that.
-  const auto find = [](dl_phdr_info* info, std::size_t, void* found) {
+  // They are opened afterwards: the list is locked meanwhile, and another thread that opens a library waits for it.
+  std::vector<std::string> paths;
+  const auto collect = [](dl_phdr_info* info, std::size_t, void* found) {
     const std::string_view path = info->dlpi_name == nullptr ? "" : info->dlpi_name;
-    if (!path.substr(path.rfind('/') + 1).starts_with("libmpi")) return 0;
-    void* const handle = dlopen(info->dlpi_name, RTLD_NOW | RTLD_NOLOAD);
+    if (path.substr(path.rfind('/') + 1).starts_with("libmpi"))
+      static_cast<std::vector<std::string>*>(found)->emplace_back(path);
+    return 0;
+  };
+  dl_iterate_phdr(collect, &paths);
+  // Whatever it is called, it has this function; Python loads it so that only its own handle finds that.
+  for (const std::string& path : paths) {
+    void* const handle = dlopen(path.c_str(), RTLD_NOW | RTLD_NOLOAD);
     void* const symbol = handle == nullptr ? nullptr : dlsym(handle, "MPI_Initialized");
     if (handle != nullptr) dlclose(handle);
-    *static_cast<void**>(found) = symbol;
-    return symbol == nullptr ? 0 : 1;
-  };
-  void* symbol = nullptr;
-  if (dl_iterate_phdr(find, &symbol) == 0) return Mpi::none;
-  int initialized = 0;
-  reinterpret_cast<int (*)(int*)>(symbol)(&initialized);
-  return initialized == 0 ? Mpi::loaded : Mpi::initialized;
+    if (symbol == nullptr) continue;
+    int initialized = 0;
+    reinterpret_cast<int (*)(int*)>(symbol)(&initialized);
+    return initialized == 0 ? Mpi::loaded : Mpi::initialized;
+  }
+  return Mpi::none;
 }
 
 void check_mpi() {
