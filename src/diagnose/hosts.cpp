@@ -2,7 +2,6 @@
 #include "diagnose/hosts.hpp"
 
 #include <poll.h>
-#include <sys/socket.h>
 
 #include <algorithm>
 #include <cerrno>
@@ -11,8 +10,11 @@
 #include <optional>
 #include <set>
 #include <span>
+#include <string_view>
 #include <utility>
+#include <vector>
 
+#include "base/clock.hpp"
 #include "host/board.hpp"
 #include "launch/caller.hpp"
 #include "launch/directory.hpp"
@@ -65,27 +67,46 @@ Situation observe(const Source& source, const Directory& directory, const std::v
   return seen;
 }
 
-/// What the kernel of a host says that has a process listening there, or had. Nothing when this process has no
-/// descriptor left to ask it, which says nothing about the host.
-std::optional<State> knock(std::string_view addresses) {
-  State found = State::unreachable;
-  for (const tcp::Address& address : tcp::parse_all(addresses)) {
-    const base::Descriptor socket = tcp::begin_call(address);
-    int error = socket ? ETIMEDOUT : errno;
-    if (!socket && tcp::is_want(error)) return std::nullopt;
-    pollfd entry{socket.get(), POLLOUT, 0};
-    socklen_t length = sizeof error;
-    if (socket && poll(&entry, 1, static_cast<int>(longest_knock.count())) > 0)
-      getsockopt(socket.get(), SOL_SOCKET, SO_ERROR, &error, &length);
-    if (error == 0) return State::silent;  // its kernel takes the call, the process does not
-    if (error == ECONNREFUSED) found = State::ended;
+/// What the kernel of a host says that has a process listening at each of these addresses, or had; all are asked at
+/// once, since those that lead nowhere cost time. Nothing when this process has no descriptor left to ask it, which
+/// says nothing about the host.
+std::vector<std::optional<State>> knock(const std::vector<std::string_view>& windows) {
+  std::vector<std::optional<State>> found(windows.size(), State::unreachable);
+  struct Call {
+    std::size_t window;
+    base::Descriptor socket;
+  };
+  std::vector<Call> calls;
+  for (std::size_t i = 0; i < windows.size(); ++i) {
+    for (const tcp::Address& address : tcp::parse_all(windows[i])) {
+      base::Descriptor socket = tcp::begin_call(address);
+      if (socket)
+        calls.push_back({i, std::move(socket)});
+      else if (tcp::is_want(errno))
+        found[i] = std::nullopt;
+      else if (errno == ECONNREFUSED && found[i])
+        found[i] = State::ended;
+    }
+  }
+  const std::uint64_t until = base::now() + static_cast<std::uint64_t>(std::chrono::nanoseconds(longest_knock).count());
+  for (std::uint64_t now = base::now(); !calls.empty() && now < until; now = base::now()) {
+    std::vector<pollfd> entries;
+    for (const Call& call : calls) entries.push_back({call.socket.get(), POLLOUT, 0});
+    poll(entries.data(), entries.size(), static_cast<int>((until - now) / 1'000'000) + 1);
+    std::erase_if(calls, [&](const Call& call) {
+      const tcp::Reach reach = tcp::reach_of(call.socket.get());
+      // Where the call is through its kernel takes it, the process does not.
+      if (reach == tcp::Reach::through) found[call.window] = State::silent;
+      if (reach == tcp::Reach::absent && found[call.window] == State::unreachable) found[call.window] = State::ended;
+      return reach != tcp::Reach::calling;
+    });
   }
   return found;
 }
 
 /// "10.77.0.3" of "tcp:10.77.0.3:4711 …".
-std::string host_in(const std::string& addresses) {
-  const std::string first = addresses.substr(0, addresses.find(' '));
+std::string host_in(std::string_view addresses) {
+  const std::string first(addresses.substr(0, addresses.find(' ')));
   const std::size_t begin = first.find(':') + 1, end = first.rfind(':');
   return begin < end && end != first.npos ? first.substr(begin, end - begin) : "an unknown host";
 }
@@ -114,14 +135,14 @@ Part look_through_window(const Directory& directory, Rank host) {
     // Nobody there can answer. What its kernel says is all there is.
     part.situation = {};
     part.situation.snapshot.processes.resize(part.ranks.size());
-    for (const Rank rank : part.ranks) {
-      const std::string& windows = directory.windows[static_cast<std::size_t>(rank)];
+    std::vector<std::string_view> windows;
+    for (const Rank rank : part.ranks) windows.emplace_back(directory.windows[static_cast<std::size_t>(rank)]);
+    for (const std::optional<State>& known : knock(windows)) {
       Seat& seat = part.situation.seats.emplace_back();
-      const std::optional<State> known = knock(windows);
       seat.state = known.value_or(State::silent);
       if (seat.state == State::silent) seat.why_silent = known ? why : std::string(not_asked);
-      part.name = host_in(windows);
     }
+    if (!windows.empty()) part.name = host_in(windows.back());
   }
   return part;
 }

@@ -10,8 +10,8 @@ namespace tutti::diagnose {
 
 /// Ranks of the job of which this is one host's memory.
 std::int32_t ranks_of(const Source& here);
-/// All of its ranks, as `observe` sees those of one host. A host that does not answer is not waited for longer than a
-/// second; its ranks are then ended, silent or unreachable, as far as its kernel tells.
+/// All of its ranks, as `observe` sees those of one host. A host that does not answer is not waited for longer than two
+/// seconds; its ranks are then ended, silent or unreachable, as far as its kernel tells.
 Situation observe_job(const Source& here);
 
 }  // namespace tutti::diagnose

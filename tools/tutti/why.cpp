@@ -11,6 +11,7 @@
 #include "commands.hpp"
 #include "diagnose/report.hpp"
 #include "job/runtime.hpp"
+#include "launch/system.hpp"
 
 namespace tutti::command {
 
@@ -22,6 +23,8 @@ struct WhyOptions {
 };
 
 int run(const WhyOptions& given) {
+  // The programs of all ranks are open at once, and hosts are asked side by side.
+  launch::allow_open_files(RLIM_INFINITY);
   if (given.job.empty()) {
     const std::vector<diagnose::Job> jobs = diagnose::find_jobs();
     fmt::print("{}", given.json ? diagnose::list_json(jobs) : diagnose::list_text(jobs));
