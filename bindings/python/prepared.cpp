@@ -104,8 +104,6 @@ Prepared::Prepared(const Plan& plan, nb::object send, nb::object recv, const Ope
   if (!arguments_.recv.is_none() || plan.out() > 0) hold_recv();
   if (send_) expect(*send_, "send", plan.in());
   if (recv_) expect(*recv_, "recv", plan.out());
-  if (send_ && recv_ && detail::meeting(send_->lying(), recv_->lying(), 0, send_->element()) != detail::Meeting::apart)
-    refuse("send and recv overlap; pass separate arrays");
   take_operation();
   call_ = plan_.call(call_);
 }

@@ -71,6 +71,14 @@ plan::Side inner(PlanBuilder::Side side) {
   return side == PlanBuilder::Side::left ? plan::Side::left : plan::Side::right;
 }
 
+/// Whether so many elements of the call's input and of its output share memory.
+bool overlap(const Call& call, Count in, Count out) {
+  const Count most = std::numeric_limits<Count>::max() / std::max<Count>(call.element, 1);  // more is refused later
+  if (in == 0 || out == 0 || in > most || out > most) return false;
+  const detail::Lying input{call.input, call.input_layout, in}, output{call.output, call.output_layout, out};
+  return detail::meeting(input, output, 0, call.element) != detail::Meeting::apart;
+}
+
 void require_name(std::string_view name) {
   if (name.empty() || name.size() > base::longest_label || !std::ranges::all_of(name, base::is_in_label))
     throw Error(Cause::usage, "\"" + std::string(name) + "\" cannot be the name of a plan; give it 1 to " +
@@ -110,9 +118,7 @@ Call Plan::call(const Call& with) const {
   const auto refuse = [&](const char* text) { throw Error(Cause::usage, "plan " + mine.name + ": " + text); };
   if ((mine.in > 0 && with.input == nullptr) || (mine.out > 0 && with.output == nullptr))
     refuse("a buffer that has elements is NULL; pass memory for `in` and for `out`");
-  const auto bytes = [&with](Count count) { return static_cast<std::uintptr_t>(count) * with.element; };
-  const bool side_by_side = with.input_layout == nullptr && with.output_layout == nullptr;
-  if (side_by_side && detail::overlap(with.input, bytes(mine.in), with.output, bytes(mine.out)))
+  if (overlap(with, mine.in, mine.out))
     refuse("`in` and `out` overlap; pass separate buffers, or build a plan that works on `out` alone");
   Call made = with;
   made.kind = Kind::plan;

@@ -286,6 +286,12 @@ TEST(UserPlansTest, WrongCallsAreRefusedAndHarmNobody) {
     expect_refused("`out` has 5 elements", [&] { world.start(plan, in, std::vector<std::int64_t>(5), sum); });
     expect_refused("combines elements; pass an operation", [&] { world.run(plan, in, out); });
     expect_refused("overlap", [&] { world.run(plan, out, out, sum); });
+    std::vector<std::int64_t> field(8);
+    const View even(field, Layout::of<std::int64_t>().strided(4, 1, 2));
+    const View odd(std::span<std::int64_t>(field).subspan(1), Layout::of<std::int64_t>().strided(4, 1, 2));
+    expect_refused("overlap", [&] { world.run(plan, even, even, sum); });
+    expect_refused("overlap", [&] { world.run(plan, std::span(field).first(4), odd, sum); });
+    world.run(plan, even, odd, sum);
     expect_refused("it is the plan of rank " + std::to_string(other),
                    [&] { world.run(ring(other, world.size(), 4), in, out, sum); });
     expect_refused("of 4, but", [&] { world.init(ring(world.rank(), 4, 4), in, out, sum); });
