@@ -23,9 +23,7 @@ std::unique_ptr<tutti_exchange_handle> started(const void* caller, tutti_group g
                                                size_t n, tutti_type type, const tutti_exchange* exchange) {
   if (exchange == nullptr) refuse("nowhere to put the exchange; pass the address of a tutti_exchange");
   if (n > 0 && parcels == nullptr) refuse("sparse_exchange: the parcels are NULL");
-  const ElementType element = element_of(type);
-  if (element.in != nullptr || element.out != nullptr)
-    refuse("sparse_exchange: the elements of a parcel lie side by side; pass a plain type");
+  const ElementType element = plain_element_of(type, "sparse_exchange: the elements of a parcel lie side by side");
   std::vector<RawExchange::Parcel> raw;
   for (size_t i = 0; i < n; ++i) {
     expect_buffer("sparse_exchange", "data", parcels[i].data, false);

@@ -127,6 +127,13 @@ inline ElementType element_of(tutti_type type) {
   return {number, static_cast<std::uint32_t>(engine::size_of(number))};
 }
 
+/// The same of a type whose elements have to lie side by side, because of what `why` says.
+inline ElementType plain_element_of(tutti_type type, const char* why) {
+  const ElementType element = element_of(type);
+  if (element.in != nullptr || element.out != nullptr) refuse(std::string(why) + "; pass a plain type");
+  return element;
+}
+
 /// A reduction as the engine sees it. Throws Error (usage) for what is not an operation.
 Reduction reduction_of(const tutti_op& op);
 

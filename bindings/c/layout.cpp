@@ -3,6 +3,7 @@
 
 #include <memory>
 #include <mutex>
+#include <set>
 #include <vector>
 
 using namespace tutti;
@@ -15,15 +16,19 @@ class Table {
  public:
   std::uint32_t add(const tutti_layout_handle* handle) {
     const std::lock_guard guard(lock_);
-    for (std::size_t i = 0; i < handles_.size(); ++i)
-      if (handles_[i] == nullptr) return put(i, handle);
+    if (!given_back_.empty()) {
+      const std::uint32_t number = given_back_.extract(given_back_.begin()).value();
+      handles_[number - 1] = handle;
+      return number;
+    }
     if (handles_.size() >= most) refuse("there are too many layouts; free those that are not used any more");
-    handles_.push_back(nullptr);
-    return put(handles_.size() - 1, handle);
+    handles_.push_back(handle);
+    return static_cast<std::uint32_t>(handles_.size());
   }
   void remove(std::uint32_t number) {
     const std::lock_guard guard(lock_);
     handles_[number - 1] = nullptr;
+    given_back_.insert(number);
   }
   /// nullptr for 0: side by side.
   const tutti_layout_handle* find(std::uint64_t number) {
@@ -35,12 +40,9 @@ class Table {
 
  private:
   static constexpr std::size_t most = (1u << 28) - 1;
-  std::uint32_t put(std::size_t place, const tutti_layout_handle* handle) {
-    handles_[place] = handle;
-    return static_cast<std::uint32_t>(place) + 1;
-  }
   std::mutex lock_;
   std::vector<const tutti_layout_handle*> handles_;
+  std::set<std::uint32_t> given_back_;  ///< The lowest is given out first.
 };
 
 Table& table() {
@@ -71,6 +73,10 @@ std::span<const Count> numbers(const int64_t* values, int64_t count, const char*
 
 Layout one(const ElementType& element) { return Layout::bytes(element.bytes); }
 
+ElementType base_element_of(tutti_type type) {
+  return plain_element_of(type, "a layout's elements lie side by side (tutti_layout_nested repeats a layout)");
+}
+
 }  // namespace
 
 ElementType tutti::c::laid_out_element(tutti_type type) {
@@ -84,7 +90,7 @@ ElementType tutti::c::laid_out_element(tutti_type type) {
 
 tutti_status tutti_layout_strided(tutti_layout* layout, tutti_type type, int64_t count, int64_t block, int64_t stride) {
   return give(layout, [&] {
-    const ElementType element = element_of(type);
+    const ElementType element = base_element_of(type);
     return tutti_layout_handle{one(element).strided(count, block, stride), element};
   });
 }
@@ -92,7 +98,7 @@ tutti_status tutti_layout_strided(tutti_layout* layout, tutti_type type, int64_t
 tutti_status tutti_layout_indexed(tutti_layout* layout, tutti_type type, int64_t n, const int64_t* counts,
                                   const int64_t* offsets) {
   return give(layout, [&] {
-    const ElementType element = element_of(type);
+    const ElementType element = base_element_of(type);
     return tutti_layout_handle{one(element).indexed(numbers(counts, n, "counts"), numbers(offsets, n, "offsets")),
                                element};
   });
@@ -101,7 +107,7 @@ tutti_status tutti_layout_indexed(tutti_layout* layout, tutti_type type, int64_t
 tutti_status tutti_layout_box(tutti_layout* layout, tutti_type type, int32_t n, const int64_t* whole,
                               const int64_t* part, const int64_t* first) {
   return give(layout, [&] {
-    const ElementType element = element_of(type);
+    const ElementType element = base_element_of(type);
     return tutti_layout_handle{
         one(element).box(numbers(whole, n, "sizes"), numbers(part, n, "sizes"), numbers(first, n, "first elements")),
         element};

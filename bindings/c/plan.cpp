@@ -3,7 +3,9 @@
 
 #include <cerrno>
 #include <cstring>
+#include <exception>
 #include <fstream>
+#include <stdexcept>
 #include <vector>
 
 #include "base/names.hpp"
@@ -218,7 +220,13 @@ tutti_status tutti_plan_cached(tutti_group group, const char* key, tutti_plan_fu
       refuse("tutti_plan_cached: pass a key, a function and the address of a tutti_plan");
     give(plan, handle_of(group).group.plan(key, [&](Rank rank, Rank size) {
       tutti_plan made = nullptr;
-      status = build(rank, size, context, &made);
+      try {
+        status = build(rank, size, context, &made);
+      } catch (const std::exception&) {
+        throw;
+      } catch (...) {
+        throw std::runtime_error("tutti_plan_cached: the function that builds the plan threw something unknown");
+      }
       const std::unique_ptr<tutti_plan_handle> owned(made);
       if (status != TUTTI_OK) throw Error(Cause::usage, tutti_last_error(), tutti_last_error_peer());
       return plan_of(made);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Sums of whole arrays, rounded once.
-#include "c/guard.hpp"
+#include "c/calls.hpp"
 
 using namespace tutti;
 using namespace tutti::c;
@@ -8,19 +8,12 @@ using namespace tutti::c;
 namespace {
 
 Call sum_call(tutti_group group, const void* in, Count count, tutti_type type, void* total) {
-  const ElementType element = element_of(type);
   expect_buffer("sum", "total", total, true);
   expect_buffer("sum", "in", in, count > 0);
   if (count < 0) refuse("sum: the count " + std::to_string(count) + " is negative");
-  Call call;
-  call.kind = Kind::allreduce;
-  call.algorithm = handle_of(group).algorithms[static_cast<std::size_t>(call.kind)];
+  Call call = typed(group, Kind::allreduce, type);
   call.input = in;
   call.output = total;
-  call.type = element.type;
-  call.element = element.bytes;
-  call.input_layout = element.in;
-  call.output_layout = element.out;
   call.count = 1;
   call.own = count;
   call.reduction.op = Op::sum;

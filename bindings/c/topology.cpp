@@ -154,9 +154,10 @@ tutti_status tutti_rank_at(tutti_group grid, const int* coordinates, int32_t* ra
 
 tutti_status tutti_shift(tutti_group grid, int dimension, int by, int32_t* source, int32_t* destination) {
   return guarded([&] {
+    int32_t &from = place(source, "tutti_shift"), &to = place(destination, "tutti_shift");
     const Grid::Shift shift = grid_of(grid).shift(dimension, by);
-    place(source, "tutti_shift") = shift.source;
-    place(destination, "tutti_shift") = shift.destination;
+    from = shift.source;
+    to = shift.destination;
   });
 }
 
@@ -186,9 +187,10 @@ tutti_status tutti_graph(tutti_group group, const tutti_edge* edges, size_t n, t
 
 tutti_status tutti_degrees(tutti_group graph, int32_t* sources, int32_t* destinations) {
   return guarded([&] {
+    int32_t &in = place(sources, "tutti_degrees"), &out = place(destinations, "tutti_degrees");
     const Graph it(handle_of(graph).group);
-    place(sources, "tutti_degrees") = static_cast<int32_t>(it.indegree());
-    place(destinations, "tutti_degrees") = static_cast<int32_t>(it.outdegree());
+    in = static_cast<int32_t>(it.indegree());
+    out = static_cast<int32_t>(it.outdegree());
   });
 }
 

@@ -95,7 +95,9 @@ TUTTI_C_API const char* tutti_plan_text(tutti_plan plan);
 /* Proves that all ranks' plans fit each other: messages, lengths, no deadlock, no race, nothing undefined read.
  * TUTTI_USAGE: they do not, and tutti_last_error says which rank, which step and why; tutti_last_error_peer: which. */
 TUTTI_C_API tutti_status tutti_plan_check(const tutti_plan* plans, size_t n);
-/* And that they do what this collective ("allreduce") does with that count and root. */
+/* And that they do what this collective ("allreduce") does, not in place and with an operation that commutes, with that
+ * root and `count` elements: a rank's, or, where a rank has blocks for others or from them, of one block. TUTTI_USAGE
+ * also for collectives whose ranks have counts of their own, and along edges. */
 TUTTI_C_API tutti_status tutti_plan_check_as(const tutti_plan* plans, size_t n, const char* collective, int64_t count,
                                              int32_t root);
 /* Writes a picture of them, an SVG, to a file. Errors: as tutti_plan_check; TUTTI_SYSTEM. */

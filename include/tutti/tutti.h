@@ -100,9 +100,9 @@ TUTTI_C_API size_t tutti_type_size(tutti_type type);
  * rank's own: ranks agree on how many elements move, not on where they lie. */
 typedef struct tutti_layout_handle* tutti_layout;
 
-/* These make a layout, of elements of `type`, and are local. Counts, blocks and strides are in elements; whatever ends
- * in _bytes is in bytes and may be negative. Errors: TUTTI_USAGE for negative counts and what is too large.
- * strided: `count` blocks of `block` elements, which begin `stride` elements apart. */
+/* These make a layout, of elements of `type`, a plain one, and are local. Counts, blocks and strides are in elements;
+ * whatever ends in _bytes is in bytes and may be negative. Errors: TUTTI_USAGE for negative counts and what is too
+ * large. strided: `count` blocks of `block` elements, which begin `stride` elements apart. */
 TUTTI_C_API tutti_status tutti_layout_strided(tutti_layout* layout, tutti_type type, int64_t count, int64_t block,
                                               int64_t stride);
 /* n blocks of counts[i] elements, each offsets[i] elements from the beginning. */
@@ -128,7 +128,7 @@ TUTTI_C_API int64_t tutti_layout_extent(tutti_layout layout);
 /* Gives a layout back and sets it to NULL; NULL is allowed. What was started with it goes on. Local. */
 TUTTI_C_API tutti_status tutti_layout_free(tutti_layout* layout);
 
-/* The type to pass to any function that takes one, so that `in` (and what is sent) lies as the first layout says, and
+/* The type to pass to any collective, send or recv, so that `in` (and what is sent) lies as the first layout says, and
  * `out` (and what is received, and bcast's buffer) as the second; NULL: side by side. Counts are those of elements, in
  * the layout's order. Valid as long as both layouts; 0, which is no type, where their elements differ or both are NULL.
  *
@@ -191,7 +191,9 @@ TUTTI_C_API const char* tutti_version(void);
  * TUTTI_TIMEOUT; between hosts after ten minutes without it), TUTTI_SYSTEM, TUTTI_PEER_LOST. */
 TUTTI_C_API tutti_status tutti_world(tutti_group* group);
 /* tutti_from_mpi of tutti/mpi.h, without its MPI's types: of the MPI communicator at this address, in the ABI
- * "openmpi", "mpich" or "standard"; "" for that of the MPI that is loaded. Collective. */
+ * "openmpi", "mpich" or "standard"; "" for that of the MPI that is loaded. Called by all ranks of the communicator;
+ * communicates. Errors: TUTTI_USAGE for another ABI, an MPI that is not initialised, and no communicator of one group;
+ * TUTTI_SYSTEM, TUTTI_TIMEOUT. */
 TUTTI_C_API tutti_status tutti_from_mpi_at(const void* communicator, const char* abi, tutti_group* group);
 /* Gives a handle back and sets it to NULL; NULL is allowed. Its pending requests go on. Local. */
 TUTTI_C_API tutti_status tutti_group_free(tutti_group* group);

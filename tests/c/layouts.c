@@ -169,7 +169,7 @@ static void check_long_messages(tutti_group group) {
 
 static void check_refused(tutti_group group) {
   int64_t* data = fresh(10);
-  tutti_layout layout = NULL, other = NULL;
+  tutti_layout layout = NULL, other = NULL, nested = NULL;
   tutti_type type;
   CHECK_FAILS(TUTTI_USAGE, tutti_layout_strided(&layout, TUTTI_INT64, -1, 1, 1));
   CHECK_FAILS(TUTTI_USAGE, tutti_layout_strided(NULL, TUTTI_INT64, 1, 1, 1));
@@ -182,6 +182,8 @@ static void check_refused(tutti_group group) {
   CHECK_OK(tutti_layout_strided(&other, TUTTI_INT32, 2, 2, 1));
   CHECK(tutti_laid_out(layout, other) == 0);
   type = tutti_laid_out(NULL, layout);
+  CHECK_FAILS(TUTTI_USAGE, tutti_layout_strided(&nested, type, 3, 1, 10));
+  CHECK(strstr(tutti_last_error(), "tutti_layout_nested") != NULL);
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 4, 4, type, TUTTI_SUM));
   CHECK(strstr(tutti_last_error(), "overlap") != NULL);
   CHECK_FAILS(TUTTI_USAGE, tutti_allreduce(group, data, data + 5, 5, type, TUTTI_SUM)); /* it has 4 */
