@@ -27,20 +27,57 @@ bool loops_apart(std::vector<Loop> loops, Count span) {
   return true;
 }
 
+/// Pieces of `length` bytes, the first at `begin`, all of them multiples of `pitch` apart; 0: there is one.
+struct Comb {
+  Count pitch, begin, length;
+};
+
+Comb comb(const Node& node) {
+  switch (node.kind) {
+    case Kind::run:
+      return {0, node.offset, node.bytes};
+    case Kind::blocks:
+      return {std::gcd(node.count[0] > 1 ? node.stride[0] : 0, node.stride[1]), node.offset, node.block};
+    case Kind::loop: {
+      const Comb inner = comb(node.children.front());
+      return {std::gcd(node.stride[0], inner.pitch), node.offset + inner.begin, inner.length};
+    }
+    case Kind::table:
+    case Kind::list:
+      break;
+  }
+  return {0, node.offset + node.lowest, node.upmost - node.lowest};
+}
+
+/// As seen from one of the gaps: columns of a matrix, every other element.
+bool in_gaps(const Comb& one, const Comb& other, Count distance) {
+  const Count pitch = std::gcd(one.pitch, other.pitch);
+  if (pitch == 0 || one.length + other.length > pitch) return false;
+  const Count apart = ((other.begin - one.begin + distance) % pitch + pitch) % pitch;
+  return apart >= one.length && apart + other.length <= pitch;
+}
+
 /// True when the shape alone says that nothing overlaps.
 bool apart(const Node& node, std::vector<Loop> around);
 
 bool list_apart(const Node& node) {
-  std::vector<std::pair<Count, Count>> spans;
+  constexpr int most = 4096;  // pairs of which one may lie in the gaps of the other
+  struct Span {
+    Count begin, end;
+    const Node* child;
+  };
+  std::vector<Span> spans;
   for (const Node& child : node.children) {
     if (!apart(child, {})) return false;
-    spans.emplace_back(child.offset + child.lowest, child.offset + child.upmost);
+    spans.push_back({child.offset + child.lowest, child.offset + child.upmost, &child});
   }
   for (std::size_t i = 0; i < node.places.size(); ++i)
-    spans.emplace_back(node.places[i], node.places[i] + node.begins[i + 1] - node.begins[i]);
-  if (!std::ranges::is_sorted(spans)) std::ranges::sort(spans);
-  for (std::size_t i = 1; i < spans.size(); ++i)
-    if (spans[i].first < spans[i - 1].second) return false;
+    spans.push_back({node.places[i], node.places[i] + node.begins[i + 1] - node.begins[i], nullptr});
+  if (!std::ranges::is_sorted(spans, {}, &Span::begin)) std::ranges::sort(spans, {}, &Span::begin);
+  int looked = 0;
+  for (auto one = spans.begin(); one != spans.end(); ++one)
+    for (auto other = one + 1; other != spans.end() && other->begin < one->end; ++other)
+      if (one->child == nullptr || ++looked > most || !in_gaps(comb(*one->child), comb(*other->child), 0)) return false;
   return true;
 }
 
@@ -110,36 +147,6 @@ Count runs_of(const Node& node) {
                              [](Count sum, const Node& child) { return plus(sum, runs_of(child)); });
   }
   return 0;
-}
-
-/// Pieces of `length` bytes, the first at `begin`, all of them multiples of `pitch` apart; 0: there is one.
-struct Comb {
-  Count pitch, begin, length;
-};
-
-Comb comb(const Node& node) {
-  switch (node.kind) {
-    case Kind::run:
-      return {0, node.offset, node.bytes};
-    case Kind::blocks:
-      return {std::gcd(node.count[0] > 1 ? node.stride[0] : 0, node.stride[1]), node.offset, node.block};
-    case Kind::loop: {
-      const Comb inner = comb(node.children.front());
-      return {std::gcd(node.stride[0], inner.pitch), node.offset + inner.begin, inner.length};
-    }
-    case Kind::table:
-    case Kind::list:
-      break;
-  }
-  return {0, node.offset + node.lowest, node.upmost - node.lowest};
-}
-
-/// As seen from one of the gaps: columns of a matrix, every other element.
-bool in_gaps(const Comb& one, const Comb& other, Count distance) {
-  const Count pitch = std::gcd(one.pitch, other.pitch);
-  if (pitch == 0 || one.length + other.length > pitch) return false;
-  const Count apart = ((other.begin - one.begin + distance) % pitch + pitch) % pitch;
-  return apart >= one.length && apart + other.length <= pitch;
 }
 
 }  // namespace
