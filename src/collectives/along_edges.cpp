@@ -2,17 +2,19 @@
 #include "collectives/along_edges.hpp"
 
 #include <numeric>
+#include <unordered_map>
 
 namespace tutti::collectives::edges {
 
 std::vector<Other> others(const Shape& shape, std::span<const Edge> edges) {
   std::vector<Other> found;
+  std::unordered_map<Rank, std::size_t> places;
   for (std::size_t slot = 0; slot < edges.size(); ++slot) {
     const Rank rank = edges[slot].rank;
     if (!edges[slot].exists() || rank == shape.rank) continue;
-    auto other = std::ranges::find(found, rank, &Other::rank);
-    if (other == found.end()) other = found.insert(found.end(), Other{rank, {}});
-    other->slots.push_back(static_cast<Rank>(slot));
+    const auto [place, is_new] = places.try_emplace(rank, found.size());
+    if (is_new) found.push_back({rank, {}});
+    found[place->second].slots.push_back(static_cast<Rank>(slot));
   }
   return found;
 }
@@ -177,9 +179,12 @@ plan::Plan in_one_piece(const Shape& shape, Gives gives, bool exposed) {
 Handle combine(Writer& b, const Shape& shape, Slice target, std::span<const Given> given) {
   board::Line line;
   bool begun = false;
+  auto next = given.begin();  // mostly they are given in the order of the edges
   for (const Edge& edge : shape.sources) {
     if (!edge.exists()) continue;
-    const auto there = std::ranges::find(given, edge.rank, &Given::rank);
+    const bool expected = next != given.end() && next->rank == edge.rank;
+    const auto there = expected ? next : std::ranges::find(given, edge.rank, &Given::rank);
+    if (there != given.end()) next = there + 1;
     if (there == given.end() && edge.rank != shape.rank) {
       line.add(begun ? b.recv_reduce(edge.rank, target, Side::right) : b.recv(edge.rank, target));
     } else {

@@ -266,6 +266,12 @@ Plan Member::kept_plan(std::string_view key) {
 }
 
 Plan Member::keep_plan(std::string_view key, const Plan& plan) {
+  if (plan.rank() != channel_->rank() || plan.size() != channel_->size())
+    throw Error(Cause::usage, "plan " + plan.name() + ", kept as \"" + std::string(key) + "\": it is of rank " +
+                                  std::to_string(plan.rank()) + " of " + std::to_string(plan.size()) +
+                                  ", but this is rank " + std::to_string(channel_->rank()) + " of " +
+                                  std::to_string(channel_->size()) +
+                                  "; build it for the rank and size that are passed");
   const std::lock_guard lock(plans_lock_);
   return plans_.try_emplace(std::string(key), plan).first->second;
 }

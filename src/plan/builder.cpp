@@ -2,6 +2,7 @@
 #include "plan/builder.hpp"
 
 #include <algorithm>
+#include <functional>
 #include <limits>
 #include <string>
 #include <utility>
@@ -49,11 +50,12 @@ class Reduction {
     if (predecessors.size() < 2) return;
     const Index lowest = predecessors.front();
     stack_ = predecessors;
-    for (std::size_t visited = 0; !stack_.empty() && visited < limit; ++visited) {
+    for (std::size_t looked = 0; !stack_.empty() && looked < limit;) {
       const Index current = stack_.back();
       stack_.pop_back();
       // A step that starts after any of several tells nothing about each single one.
       if (steps_[current].any || alternatives_[current]) continue;
+      looked += after_[current].size();
       for (const Index before : after_[current]) {
         if (before < lowest || seen_[before] == step) continue;
         seen_[before] = step;
@@ -65,7 +67,7 @@ class Reduction {
 
  private:
   static constexpr Index none = std::numeric_limits<Index>::max();
-  static constexpr std::size_t limit = 1 << 16;
+  static constexpr std::size_t limit = 1 << 12;  ///< Edges.
   const std::vector<std::vector<Index>>& after_;
   const std::vector<Step>& steps_;
   const std::vector<bool>& alternatives_;
@@ -89,6 +91,8 @@ std::vector<Index> last_of_round(const std::vector<std::vector<Index>>& after, c
 /// for one of its own round needs none: that one waits already.
 void link_rounds(std::vector<std::vector<Index>>& after, std::vector<Step>& steps,
                  const std::vector<bool>& alternatives, const std::vector<Index>& rounds) {
+  constexpr std::size_t most = std::size_t{1} << 26;
+  std::size_t edges = 0;
   const Index all = static_cast<Index>(steps.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const Index begin = rounds[round];
@@ -103,8 +107,13 @@ void link_rounds(std::vector<std::vector<Index>>& after, std::vector<Step>& step
                "after_any within one round");
       if (std::ranges::any_of(before, inside))
         std::erase_if(before, [begin](Index p) { return p < begin; });
-      else
+      else if ((edges += last.size()) <= most)
         before = last;
+      else
+        refuse("plan: each of the " + std::to_string(end - begin) + " steps of a round waits for " +
+               std::to_string(last.size()) +
+               " of the one before, which is too much; put a round of one step, such as "
+               "a copy of 0 elements, between them");
     }
   }
 }
@@ -131,8 +140,6 @@ Builder::Builder(Rank rank, Rank size) {
            " does not exist; ranks go from 0 to size - 1");
   plan_.rank = rank;
   plan_.size = size;
-  sent_.resize(static_cast<std::size_t>(size));
-  received_.resize(static_cast<std::size_t>(size));
 }
 
 Slice Builder::scratch(Count count) {
@@ -198,23 +205,28 @@ Handle Builder::add(Step step) {
   return Handle(this, index);
 }
 
+/// The number of the next message. A plan without messages needs no counts, which are as many as ranks.
+std::uint32_t Builder::count_message(std::vector<std::uint32_t>& counts, Rank peer) const {
+  if (counts.empty()) counts.resize(static_cast<std::size_t>(plan_.size));
+  return counts[static_cast<std::size_t>(peer)]++;
+}
+
 Handle Builder::send(Rank to, Slice source) {
   require_peer(to, plan_.rank, plan_.size);
   require_source(source);
-  return add({.verb = Verb::send, .peer = to, .message = sent_[static_cast<std::size_t>(to)]++, .source = source});
+  return add({.verb = Verb::send, .peer = to, .message = count_message(sent_, to), .source = source});
 }
 
 Handle Builder::recv(Rank from, Slice target) {
   require_peer(from, plan_.rank, plan_.size);
   require_target(target);
-  return add(
-      {.verb = Verb::recv, .peer = from, .message = received_[static_cast<std::size_t>(from)]++, .target = target});
+  return add({.verb = Verb::recv, .peer = from, .message = count_message(received_, from), .target = target});
 }
 
 Handle Builder::recv_reduce(Rank from, Slice target, Side side) {
   require_peer(from, plan_.rank, plan_.size);
   require_target(target);
-  const std::uint32_t message = received_[static_cast<std::size_t>(from)]++;
+  const std::uint32_t message = count_message(received_, from);
   return add({.verb = Verb::recv_reduce, .side = side, .peer = from, .message = message, .target = target});
 }
 
@@ -261,8 +273,12 @@ void Builder::link(Index step, const std::vector<Handle>& predecessors, bool any
   if (edges.size() == before) return;
   if (before != 0 && (any || plan_.steps[step].any))
     refuse("plan: step " + std::to_string(step) + " waits for all and for any; give it one call of after_any alone");
-  std::ranges::sort(edges);
-  edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  // Mostly they are added in their order.
+  if (std::ranges::adjacent_find(edges.begin() + static_cast<std::ptrdiff_t>(before == 0 ? 0 : before - 1), edges.end(),
+                                 std::greater_equal<>()) != edges.end()) {
+    std::ranges::sort(edges);
+    edges.erase(std::unique(edges.begin(), edges.end()), edges.end());
+  }
   plan_.steps[step].any = any && edges.size() > 1;
 }
 

@@ -78,6 +78,7 @@ class Builder {
  private:
   friend class Handle;
   Handle add(Step step);
+  std::uint32_t count_message(std::vector<std::uint32_t>& counts, Rank peer) const;
   void require_source(const Slice& slice) const;
   void require_target(const Slice& slice) const;
   void require_inside(const Slice& slice) const;
@@ -90,7 +91,7 @@ class Builder {
   };
   std::optional<Lengths> lengths_;              // none: not known here
   std::vector<std::vector<Index>> after_;       // per step
-  std::vector<std::uint32_t> sent_, received_;  // next message number per peer
+  std::vector<std::uint32_t> sent_, received_;  // next message number per peer, once there is a message
   std::vector<Index> rounds_;                   // first step of each round after the first
 };
 

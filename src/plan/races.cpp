@@ -8,6 +8,9 @@
 
 namespace tutti::plan {
 
+/// The order of so many takes half a gigabyte: a bit for each pair.
+static constexpr std::size_t most_steps = std::size_t{1} << 16;
+
 void Reach::build(const Operation& operation, Rank rank) {
   const Plan& plan = operation.plan(rank);
   const Node first = operation.first_node(rank);
@@ -45,6 +48,10 @@ void Races::check(const Operation& operation) {
   }
   if (reaches_.size() < last + 1) reaches_.resize(last + 1);
   for (rank_ = 0; rank_ < operation.size(); ++rank_) {
+    if (const std::size_t steps = operation.plan(rank_).steps.size(); steps > most_steps)
+      refuse(Verdict::no_step, "it has " + std::to_string(steps) + " steps, and of more than " +
+                                   std::to_string(most_steps) +
+                                   " it is not checked that none race; check a smaller case of the same pattern");
     reaches_[kept_at_[static_cast<std::size_t>(rank_)]].build(operation, rank_);
     check_rank();
   }

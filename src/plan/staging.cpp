@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <limits>
+#include <numeric>
 #include <utility>
 
 #include "plan/operation.hpp"
@@ -60,11 +61,14 @@ class Stager {
     copies_in_.assign(from_.steps.size(), {});
     find_copies_in();
     for (std::size_t i = 0; i < from_.steps.size(); ++i) add_step(static_cast<Index>(i));
-    for (const Range& range : ranges_) copy_out(range);
+    const std::vector<Writes> all = find_writes();
+    for (std::size_t i = 0; i < ranges_.size(); ++i) copy_out(ranges_[i], all[i]);
     return std::move(to_);
   }
 
  private:
+  using Writes = std::vector<std::pair<Slice, Index>>;
+
   bool laid_out(const Slice& slice) const {
     return slice.count > 0 &&
            ((staging_.input && slice.buffer == Buffer::input) || (staging_.output && slice.buffer == Buffer::output));
@@ -168,18 +172,28 @@ class Stager {
     place_[index] = add(step, after);
   }
 
-  /// What the plan wrote in a range goes home, each part when all its writers are done.
-  void copy_out(const Range& range) {
-    std::vector<std::pair<Slice, Index>> writes;
+  /// What is written in each range, and by which step it is done.
+  std::vector<Writes> find_writes() const {
+    const std::vector<Index> ends = find_ends();
+    std::vector<Index> words;  // from other ranks
+    for (Index i = 0; i < from_.steps.size(); ++i)
+      if (receives(from_.steps[i].verb) || from_.steps[i].verb == Verb::await) words.push_back(ends[i]);
+    std::vector<Writes> all(ranges_.size());
     for (Index i = 0; i < from_.steps.size(); ++i) {
       const Slice& target = written(from_.steps[i]);
-      if (!range.covers(target)) continue;
-      writes.emplace_back(target, done_by(i));
-      // Others have written what it opens when they say so, which may be any word from another rank.
-      for (Index j = 0; from_.steps[i].open && j < from_.steps.size(); ++j)
-        if (receives(from_.steps[j].verb) || from_.steps[j].verb == Verb::await)
-          writes.emplace_back(target, done_by(j));
+      const Range* const range = range_of(target);
+      if (range == nullptr) continue;
+      Writes& writes = all[static_cast<std::size_t>(range - ranges_.data())];
+      writes.emplace_back(target, ends[i]);
+      if (!from_.steps[i].open) continue;
+      // Others have written what it opens when they say so, which may be any word of theirs.
+      for (const Index word : words) writes.emplace_back(target, word);
     }
+    return all;
+  }
+
+  /// What the plan wrote in a range goes home, each part when all its writers are done.
+  void copy_out(const Range& range, Writes writes) {
     std::ranges::sort(writes, {}, [](const auto& write) { return write.first.offset; });
     for (std::size_t i = 0; i < writes.size();) {
       const Count begin = writes[i].first.offset;
@@ -195,11 +209,14 @@ class Stager {
     }
   }
 
-  /// The step that tells that this one is done: one of several alternatives may be cancelled instead.
-  Index done_by(Index step) const {
-    for (Index i = step + 1; i < from_.steps.size(); ++i)
-      if (from_.steps[i].any && std::ranges::find(after_[i], step) != after_[i].end()) return i;
-    return step;
+  /// For each step the one that tells that it is done: one of several alternatives may be cancelled instead.
+  std::vector<Index> find_ends() const {
+    std::vector<Index> ends(from_.steps.size());
+    std::iota(ends.begin(), ends.end(), Index{0});
+    for (Index i = 0; i < from_.steps.size(); ++i)
+      for (const Index before : after_[i])
+        if (from_.steps[i].any && ends[before] == before) ends[before] = i;
+    return ends;
   }
 
   const Plan& from_;

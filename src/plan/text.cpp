@@ -169,7 +169,7 @@ std::optional<std::size_t> position(const Table& table, std::string_view name) {
 
 class Parser {
  public:
-  explicit Parser(std::string_view text) : rest_(text) {}
+  Parser(std::string_view text, std::size_t first_line) : rest_(text), number_(first_line - 1) {}
 
   Plan parse() {
     Line first = next();
@@ -329,7 +329,7 @@ class Parser {
   }
 
   std::string_view rest_;
-  std::size_t number_ = 0;
+  std::size_t number_;
   Plan plan_;
   std::unordered_map<std::string_view, Index> labels_;
 };
@@ -374,6 +374,6 @@ std::string print(const Plan& plan) {
   return text;
 }
 
-Plan parse(std::string_view text) { return Parser(text).parse(); }
+Plan parse(std::string_view text, std::size_t first_line) { return Parser(text, first_line).parse(); }
 
 }  // namespace tutti::plan

@@ -28,7 +28,8 @@ std::string print(const Step& step);
 
 /// The plan that the text describes. Throws Error (usage) that names the line for anything malformed: unknown words,
 /// numbers that overflow, ranks, cells and labels that do not exist. Takes memory in proportion to the text alone.
-Plan parse(std::string_view text);
+/// `first_line`: the number of its first one where it comes from.
+Plan parse(std::string_view text, std::size_t first_line = 1);
 
 /// The words of the text form.
 std::string_view word(Verb verb);

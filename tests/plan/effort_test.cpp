@@ -47,5 +47,14 @@ TEST(Checker, KeepsTheOrderOfOneRankAtATime) {
   EXPECT_LT(growth(true), 20 * 1024) << "nobody exposes memory";
 }
 
+TEST(Checker, RefusesWhatWouldFillTheMemory) {
+  Builder plan(0, 1);
+  Handle last = plan.copy(Builder::input(0, 1), Builder::output(0, 1));
+  for (int step = 1; step < 70'000; ++step) last = plan.copy(Builder::input(0, 1), Builder::output(0, 1)).after(last);
+  const Verdict verdict = check_user(std::vector{plan.build()}, {});
+  EXPECT_FALSE(verdict.ok);
+  EXPECT_NE(verdict.text.find("check a smaller case"), verdict.text.npos) << verdict.text;
+}
+
 }  // namespace
 }  // namespace tutti::plan
