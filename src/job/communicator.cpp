@@ -4,6 +4,7 @@
 
 #include <algorithm>
 #include <array>
+#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -175,6 +176,17 @@ Offer agreed_settings(Communicator& ranks, Communicator& here, const tune::Sourc
   return theirs;
 }
 
+/// A recording begins with the world, whose ranks end together.
+void tell_of_no_recording() {
+  static std::once_flag told;
+  if (const char* file = std::getenv("TUTTI_TRACE"); file != nullptr && *file != '\0')
+    std::call_once(told, [] {
+      base::log(
+          "TUTTI_TRACE records the ranks of `tutti run` and of `tutti mpi`; groups that a program makes from its "
+          "MPI's communicators are not recorded");
+    });
+}
+
 /// A thread of Tutti's own would call the MPI between hosts.
 constexpr std::string_view no_thread =
     "a thread that moves operations on between hosts would call the MPI, which all ranks have to allow; start it with "
@@ -187,7 +199,10 @@ std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   const auto home = std::make_shared<Home>(mpi, hosts.segment, hosts.place, far);
   tune::Source source;
   together(ranks, [&] { source = tune::find_table(this_machine(hosts.cores)); });
-  if (ranks.rank() == 0) tell_of_trouble(source);
+  if (ranks.rank() == 0) {
+    tell_of_trouble(source);
+    tell_of_no_recording();
+  }
   const Offer offer = agreed_settings(ranks, *hosts.here, source);
   hosts.here.reset();
   Process process;

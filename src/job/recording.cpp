@@ -40,7 +40,8 @@ std::uint64_t capacity_from_environment() {
   constexpr std::uint64_t most = std::uint64_t{1} << 30;
   if (*end != '\0' || *text == '-' || events < trace::Recorder::block || events > most)
     throw Error(Cause::usage, std::string("TUTTI_TRACE_EVENTS=") + text + " is no number of events from " +
-                                  std::to_string(trace::Recorder::block) + " to " + std::to_string(most));
+                                  std::to_string(trace::Recorder::block) + " to " + std::to_string(most) +
+                                  "; give one, or unset it for the usual number");
   return (events + trace::Recorder::block - 1) / trace::Recorder::block * trace::Recorder::block;
 }
 
