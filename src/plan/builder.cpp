@@ -87,33 +87,38 @@ std::vector<Index> last_of_round(const std::vector<std::vector<Index>>& after, c
   return last;
 }
 
+/// Between two rounds: each of the later steps waits for each of the earlier ones.
+void require_few_edges(std::size_t earlier, std::ptrdiff_t later) {
+  constexpr std::size_t most = std::size_t{1} << 26;
+  if (later > 0 && earlier > most / static_cast<std::size_t>(later))
+    refuse(
+        "plan: " + std::to_string(later) + " steps of a round wait for " + std::to_string(earlier) +
+        " of the one before, which is too much; put a round of one step, such as a copy of 0 elements, between them");
+}
+
 /// Gives every step of the rounds after the first the edges that make it wait for the round before. A step that waits
 /// for one of its own round needs none: that one waits already.
 void link_rounds(std::vector<std::vector<Index>>& after, std::vector<Step>& steps,
                  const std::vector<bool>& alternatives, const std::vector<Index>& rounds) {
-  constexpr std::size_t most = std::size_t{1} << 26;
-  std::size_t edges = 0;
   const Index all = static_cast<Index>(steps.size());
   for (std::size_t round = 0; round < rounds.size(); ++round) {
     const Index begin = rounds[round];
     const Index end = round + 1 < rounds.size() ? rounds[round + 1] : all;
     const std::vector<Index> last = last_of_round(after, alternatives, round == 0 ? 0 : rounds[round - 1], begin);
+    const auto inside = [begin](Index p) { return p >= begin; };
+    require_few_edges(last.size(), std::count_if(after.begin() + begin, after.begin() + end, [&](const auto& before) {
+                        return std::ranges::none_of(before, inside);
+                      }));
     for (Index step = begin; step < end; ++step) {
       std::vector<Index>& before = after[step];
-      const auto inside = [begin](Index p) { return p >= begin; };
       if (steps[step].any && !std::ranges::all_of(before, inside))
         refuse("plan: step " + std::to_string(step) +
                " waits for any of several steps of an earlier round, but a round waits for all of them; keep "
                "after_any within one round");
       if (std::ranges::any_of(before, inside))
         std::erase_if(before, [begin](Index p) { return p < begin; });
-      else if ((edges += last.size()) <= most)
-        before = last;
       else
-        refuse("plan: each of the " + std::to_string(end - begin) + " steps of a round waits for " +
-               std::to_string(last.size()) +
-               " of the one before, which is too much; put a round of one step, such as "
-               "a copy of 0 elements, between them");
+        before = last;
     }
   }
 }

@@ -3,10 +3,12 @@
 #include <gtest/gtest.h>
 #include <sys/resource.h>
 
+#include <string>
 #include <vector>
 
 #include "plan/builder.hpp"
 #include "plan/checker.hpp"
+#include "tutti/error.hpp"
 
 namespace tutti::plan {
 namespace {
@@ -54,6 +56,27 @@ TEST(Checker, RefusesWhatWouldFillTheMemory) {
   const Verdict verdict = check_user(std::vector{plan.build()}, {});
   EXPECT_FALSE(verdict.ok);
   EXPECT_NE(verdict.text.find("check a smaller case"), verdict.text.npos) << verdict.text;
+}
+
+TEST(Builder, RefusesRoundsThatWouldFillTheMemory) {
+  constexpr int steps = 10'000;
+  const auto build = [](bool joined) {
+    Builder plan(0, 1);
+    for (int round = 0; round < 2; ++round) {
+      for (int step = 0; step < steps; ++step) plan.copy(Builder::input(0, 1), Builder::output(step, 1));
+      plan.round();
+      if (joined) plan.copy(Builder::input(0, 0), Builder::output(0, 0));
+      plan.round();
+    }
+    return plan.build().edges.size();
+  };
+  EXPECT_EQ(build(true), 3 * steps);
+  try {
+    build(false);
+    ADD_FAILURE() << "it was built";
+  } catch (const Error& error) {
+    EXPECT_NE(std::string(error.what()).find("a round of one step"), std::string::npos) << error.what();
+  }
 }
 
 }  // namespace
