@@ -54,7 +54,8 @@ Member::Member(std::shared_ptr<Runtime> runtime, Membership membership)
     : runtime_(std::move(runtime)),
       channel_(std::make_shared<Channel>(std::shared_ptr<engine::Engine>(runtime_, &runtime_->engine()),
                                          std::move(membership))),
-      planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())) {}
+      planner_(channel_->rank(), channel_->size(), channel_->who().name, agreed(*runtime_, channel_->who())),
+      messages_(channel_->rank(), channel_->size()) {}
 
 Channel::Start Member::prepare(const Call& call) {
   return {.buffers = {static_cast<const std::byte*>(call.input), static_cast<std::byte*>(call.output), call.own},
@@ -123,17 +124,8 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
     refuse("elements of " + std::to_string(element) + " bytes; pass their size, from 1 to 4294967295");
   if (count < 0 || count > std::numeric_limits<Count>::max() / static_cast<Count>(element))
     refuse("a count of " + std::to_string(count) + " is negative, or of more bytes than there can be");
-  plan::Builder builder(channel_->rank(), channel_->size());
-  if (verb == plan::Verb::send)
-    builder.send(peer, plan::Builder::output(0, count));
-  else
-    builder.recv(peer, plan::Builder::output(0, count));
-  engine::Description says;
-  says.type = type;
-  says.element = static_cast<std::uint32_t>(element);
-  says.agreed_hash = mark.agreed;
-  plan::Plan plan = builder.build();
-  engine::Layouts layouts;
+  const Message message{verb, peer, count, type, static_cast<std::uint32_t>(element), mark.agreed};
+  std::shared_ptr<const engine::Bound> laid_out;
   if (mark.layout != nullptr) {
     const std::string text = shortage("the buffer", mark.layout, count * static_cast<Count>(element));
     if (!text.empty()) refuse(text);
@@ -141,14 +133,16 @@ Request Member::start_message(plan::Verb verb, std::byte* data, Count count, Typ
       refuse("parts of the buffer overlap (" + mark.layout->describe() +
              "); what is received needs a place of its own");
     const plan::Slice held = plan::Builder::output(0, verb == plan::Verb::send ? count : 0);
-    plan = plan::staged(plan, {.input = false, .output = true, .before = {held}});
+    engine::Layouts layouts;
     layouts.output = *mark.layout;
+    laid_out =
+        std::make_shared<const engine::Bound>(plan::staged(message.plan(channel_->rank(), channel_->size()),
+                                                           {.input = false, .output = true, .before = {held}}),
+                                              message.description(), std::span<const Rank>(), std::move(layouts));
   }
-  const auto bound =
-      std::make_shared<const engine::Bound>(std::move(plan), says, std::span<const Rank>(), std::move(layouts));
   Channel::Turn turn(*channel_);
   return Request(channel_->start(turn, {.buffers = {.output = data},
-                                        .bound = bound,
+                                        .bound = laid_out ? laid_out : messages_.prepare(message),
                                         .reduction = {},
                                         .lane = mark.lane,
                                         .user_tag = mark.tag,

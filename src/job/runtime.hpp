@@ -13,6 +13,7 @@
 #include "engine/engine.hpp"
 #include "engine/mailbox.hpp"
 #include "host/segment.hpp"
+#include "job/messages.hpp"
 #include "job/offer.hpp"
 #include "job/planner.hpp"
 #include "job/topology.hpp"
@@ -154,6 +155,7 @@ class Member : public std::enable_shared_from_this<Member> {
   std::shared_ptr<engine::Channel> channel_;
   std::shared_ptr<const Topology> topology_;
   Planner planner_;
+  Messages messages_;  // guarded by the channel's turn
   std::uint64_t splits_ = 0, created_ = 0;
   std::mutex agreeing_;             // guards what follows; held for as long as an agreement waits
   std::uint64_t agreements_ = 0;    // that are over
