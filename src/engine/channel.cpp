@@ -262,16 +262,18 @@ bool Channel::retire() {
 }
 
 void Channel::settle() {
-  bool published = false, finished = false;
+  bool published = false, tell = untold_;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     published = published || operation->published_;
-    finished = finished || operation->finished();
+    tell = tell || published || operation->finished();
     operation->published_ = false;
   }
-  if (!untold_ && !published && !finished) return;
-  const bool consumed = update_consumed();
+  if (!tell) return;
+  const std::uint64_t consumed = consumed_;
+  update_consumed();
   drop_finished();
-  ring_bells(published || consumed);
+  // Without news for others only threads of this rank are woken: what a message has brought its other end knows.
+  published || consumed_ != consumed ? ring_bells() : engine_.waiting().ring(engine_.place());
 }
 
 void Channel::settle_alone(Operation& operation) {
@@ -284,13 +286,12 @@ void Channel::settle_alone(Operation& operation) {
   fetch_next(operation.bound());
   const bool tell = untold > operation.bound().most_untold;
   if (tell) update_consumed();
-  if (tell || operation.published_) ring_bells(true);
+  if (tell || operation.published_) ring_bells();
   operation.published_ = false;
 }
 
-/// Without news for others only threads of this rank are woken: what a message has brought its other end knows.
-void Channel::ring_bells(bool for_others) {
-  if (for_others && board_)
+void Channel::ring_bells() {
+  if (board_)
     engine_.waiting().ring(mask_.data(), static_cast<int>(mask_.size()));
   else
     engine_.waiting().ring(engine_.place());
@@ -318,21 +319,20 @@ void Channel::recycle(Operation* operation) {
   lay_aside(*operation);
 }
 
-bool Channel::update_consumed() {
+void Channel::update_consumed() {
   untold_ = false;
-  if (!board_) return false;
-  if (next_cell_ == consumed_) return false;
+  if (!board_) return;
+  if (next_cell_ == consumed_) return;
   std::uint64_t consumed = next_cell_;
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     if (operation->released_ == operation->cells_end_) continue;
     consumed = operation->released_;
     break;
   }
-  if (consumed == consumed_) return false;
+  if (consumed == consumed_) return;
   consumed_ = consumed;
   // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.
   board_.member(row()).consumed.store(consumed, std::memory_order_release);
-  return true;
 }
 
 /// The lines of the next cells and area are still at their readers: fetched back now, they are here when the next

@@ -151,9 +151,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   [[gnu::noinline]] void settle();  // wakes others, takes finished operations out of the list
   /// The same for the only operation in flight, which has finished inside its own start: nobody else knows it.
   void settle_alone(Operation& operation);
-  void ring_bells(bool for_others);
+  void ring_bells();
   void drop_finished();
-  [[gnu::noinline]] bool update_consumed();  // whether others learn anything by it
+  [[gnu::noinline]] void update_consumed();
   void fetch_next(const Bound& bound);
   [[gnu::noinline]] void fetch_next_area(const Bound& bound);
   /// Everybody is done with all cells up to this sequence.
