@@ -6,6 +6,7 @@
 #include <limits>
 #include <optional>
 #include <unordered_map>
+#include <utility>
 
 #include "tutti/error.hpp"
 
@@ -110,6 +111,8 @@ class Line {
     throw Error(Cause::usage, std::move(text));
   }
 
+  bool begins(std::string_view token) const { return Line(*this).take(token); }
+
   bool take(std::string_view token) {
     if (!rest_.starts_with(token)) return false;
     // A word ends where it ends: "after" is not the beginning of "afterwards".
@@ -169,17 +172,31 @@ std::optional<std::size_t> position(const Table& table, std::string_view name) {
 
 class Parser {
  public:
-  Parser(std::string_view text, std::size_t first_line) : rest_(text), number_(first_line - 1) {}
+  explicit Parser(std::string_view text) : rest_(text) {}
 
   Plan parse() {
-    Line first = next();
-    if (first.empty()) first.refuse("the text ends before the line 'rank R of P scratch S ring small|large cells K'");
-    header(first);
-    for (Line line = next(); !line.empty(); line = next()) step(line);
-    return std::move(plan_);
+    Line line = next();
+    if (line.empty()) line.refuse("the text ends before the line 'rank R of P scratch S ring small|large cells K'");
+    Plan plan = parse_from(line);
+    if (!line.empty()) line.refuse("another plan begins, where one alone is expected");
+    return plan;
+  }
+
+  std::vector<Plan> parse_all() {
+    std::vector<Plan> plans;
+    for (Line line = next(); !line.empty();) plans.push_back(parse_from(line));
+    return plans;
   }
 
  private:
+  /// From its line "rank ..." to that of the next plan, which is left for it, or to the end.
+  Plan parse_from(Line& line) {
+    labels_.clear();
+    header(line);
+    for (line = next(); !line.empty() && !line.begins("rank"); line = next()) step(line);
+    return std::exchange(plan_, {});
+  }
+
   /// The next line that says something; an empty one at the end.
   Line next() {
     while (!rest_.empty()) {
@@ -329,7 +346,7 @@ class Parser {
   }
 
   std::string_view rest_;
-  std::size_t number_;
+  std::size_t number_ = 0;
   Plan plan_;
   std::unordered_map<std::string_view, Index> labels_;
 };
@@ -374,6 +391,8 @@ std::string print(const Plan& plan) {
   return text;
 }
 
-Plan parse(std::string_view text, std::size_t first_line) { return Parser(text, first_line).parse(); }
+Plan parse(std::string_view text) { return Parser(text).parse(); }
+
+std::vector<Plan> parse_all(std::string_view text) { return Parser(text).parse_all(); }
 
 }  // namespace tutti::plan

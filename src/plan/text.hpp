@@ -15,6 +15,7 @@
 
 #include <string>
 #include <string_view>
+#include <vector>
 
 #include "plan/plan.hpp"
 
@@ -28,8 +29,10 @@ std::string print(const Step& step);
 
 /// The plan that the text describes. Throws Error (usage) that names the line for anything malformed: unknown words,
 /// numbers that overflow, ranks, cells and labels that do not exist. Takes memory in proportion to the text alone.
-/// `first_line`: the number of its first one where it comes from.
-Plan parse(std::string_view text, std::size_t first_line = 1);
+Plan parse(std::string_view text);
+
+/// The plans of several ranks, one after the other; each begins with its line "rank ...". Throws as parse.
+std::vector<Plan> parse_all(std::string_view text);
 
 /// The words of the text form.
 std::string_view word(Verb verb);

@@ -13,7 +13,6 @@
 #include <span>
 #include <sstream>
 #include <string>
-#include <utility>
 #include <vector>
 
 #include "collectives/collective.hpp"
@@ -121,37 +120,17 @@ int check(const Plans& made) {
              "proved: right result, every message matched, no deadlock, no race");
 }
 
-/// Comments and blank lines alone.
-bool says_nothing(const std::string& text) {
-  std::istringstream lines(text);
-  for (std::string line; std::getline(lines, line);) {
-    const std::size_t begin = line.find_first_not_of(" \t\r");
-    if (begin != std::string::npos && line.compare(begin, 2, "//") != 0) return false;
-  }
-  return true;
-}
-
-/// The plans of all ranks, one after the other; each begins with its line "rank ...".
+/// The plans of all ranks.
 std::vector<plan::Plan> read_plans(const std::string& name) {
   std::ifstream file(name);
   if (!file) throw Error(Cause::usage, "no plans can be read from " + name);
-  std::vector<std::pair<std::size_t, std::string>> texts;  // each with the number of its first line
-  std::size_t number = 0;
-  for (std::string line; std::getline(file, line);) {
-    ++number;
-    if (line.starts_with("rank ") || texts.empty()) texts.emplace_back(number, "");
-    texts.back().second += line + "\n";
+  std::ostringstream text;
+  text << file.rdbuf();
+  try {
+    return plan::parse_all(text.view());
+  } catch (const Error& error) {
+    throw Error(error.cause(), name + ": " + error.what());
   }
-  std::vector<plan::Plan> plans;
-  for (const auto& [first, text] : texts) {
-    if (first == 1 && texts.size() > 1 && says_nothing(text)) continue;  // before the first rank
-    try {
-      plans.push_back(plan::parse(text, first));
-    } catch (const Error& error) {
-      throw Error(error.cause(), name + ": " + error.what());
-    }
-  }
-  return plans;
 }
 
 /// Plans that a user built and printed.
