@@ -194,68 +194,64 @@ std::size_t written(std::span<const std::uint8_t> block) {
   return least;
 }
 
-/// Rank 1 is writing into the root's memory when rank 2 breaks the group: what the root has after its error is its own.
-TEST(OpenMemory, IsTheRootsAgainAfterAnError) {
-  constexpr Count block = 48 << 20;
+/// Rank 2 breaks the group, later in each round; the others make their call on large data.
+template <class Call>
+void call_or_break(const Seat& seat, const Group& world, int round, Call call) {
+  if (seat.rank() != 2) return call();
+  usleep(static_cast<useconds_t>(500 + 300 * round));
+  world.barrier();
+}
+
+/// Plays some rounds of that. The rank that is judged says "interrupted" at least once, and never `never`.
+void expect_interruptions(Rank judged, const std::string& never, void (*play)(Seat& seat, int round)) {
   int interrupted = 0;
   for (int round = 0; round < 8; ++round) {
-    Job job(3, {}, [round](Seat& seat) {
-      const Group world = seat.world();
-      const std::vector<std::uint8_t> mine(static_cast<std::size_t>(block), 1);
-      std::vector<std::uint8_t> all(seat.rank() == 0 ? static_cast<std::size_t>(3 * block) : 0);
-      world.barrier();
-      try {
-        if (seat.rank() == 2) {
-          usleep(static_cast<useconds_t>(500 + 300 * round));
-          world.barrier();
-        } else {
-          world.gather(mine, all, 0, {.algorithm = "single_copy_shared"});
-        }
-        seat.say("noticed nothing");
-      } catch (const Mismatch&) {
-        if (seat.rank() != 0) return seat.say("mismatch");
-        const auto theirs = std::span<const std::uint8_t>(all).subspan(static_cast<std::size_t>(block),
-                                                                       static_cast<std::size_t>(block / 3 * 2));
-        const std::size_t before = written(theirs);
-        usleep(20'000);
-        const bool still = written(theirs) == before;
-        seat.say(!still ? "written later" : before > 0 && before < theirs.size() ? "interrupted" : "nothing or all");
-      }
-    });
+    Job job(3, {}, [=](Seat& seat) { play(seat, round); });
     for (Rank rank = 0; rank < 3; ++rank) ASSERT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank;
-    EXPECT_NE(job.said(0), "written later\n") << "round " << round;
-    interrupted += job.said(0) == "interrupted\n" ? 1 : 0;
+    EXPECT_NE(job.said(judged), never + "\n") << "round " << round;
+    interrupted += job.said(judged) == "interrupted\n" ? 1 : 0;
   }
   EXPECT_GT(interrupted, 0) << "rank 1 was never in the middle: the test shows nothing";
 }
 
-/// Rank 2 calls something else while rank 1 reads the root's memory, which the root fills anew after its error.
+/// Rank 1 is writing into the root's memory when rank 2 breaks the group: what the root has after its error is its own.
+TEST(OpenMemory, IsTheRootsAgainAfterAnError) {
+  expect_interruptions(0, "written later", [](Seat& seat, int round) {
+    constexpr Count block = 48 << 20;
+    const Group world = seat.world();
+    const std::vector<std::uint8_t> mine(static_cast<std::size_t>(block), 1);
+    std::vector<std::uint8_t> all(seat.rank() == 0 ? static_cast<std::size_t>(3 * block) : 0);
+    world.barrier();
+    try {
+      call_or_break(seat, world, round, [&] { world.gather(mine, all, 0, {.algorithm = "single_copy_shared"}); });
+      seat.say("noticed nothing");
+    } catch (const Mismatch&) {
+      if (seat.rank() != 0) return seat.say("mismatch");
+      const auto theirs = std::span<const std::uint8_t>(all).subspan(static_cast<std::size_t>(block),
+                                                                     static_cast<std::size_t>(block / 3 * 2));
+      const std::size_t before = written(theirs);
+      usleep(20'000);
+      const bool still = written(theirs) == before;
+      seat.say(!still ? "written later" : before > 0 && before < theirs.size() ? "interrupted" : "nothing or all");
+    }
+  });
+}
+
+/// Rank 1 is reading the root's memory when rank 2 breaks the group; the root fills it anew after its error.
 TEST(ExposedMemory, CountsWhileTheGroupIsWhole) {
-  constexpr std::size_t block = 48 << 20;
-  int interrupted = 0;
-  for (int round = 0; round < 8; ++round) {
-    Job job(3, {}, [round](Seat& seat) {
-      const Group world = seat.world();
-      std::vector<std::uint8_t> data(block, seat.rank() == 0 ? 1 : 0);
-      world.barrier();
-      try {
-        if (seat.rank() == 2) {
-          usleep(static_cast<useconds_t>(500 + 300 * round));
-          world.barrier();
-        } else {
-          world.bcast(data, 0, {.algorithm = "single_copy"});
-        }
-        seat.say(std::ranges::count(data, 1) == static_cast<std::ptrdiff_t>(block) ? "whole" : "mixed");
-      } catch (const Mismatch&) {
-        if (seat.rank() == 0) std::ranges::fill(data, std::uint8_t{2});
-        seat.say(std::ranges::count(data, 0) == static_cast<std::ptrdiff_t>(block) ? "nothing" : "interrupted");
-      }
-    });
-    for (Rank rank = 0; rank < 3; ++rank) ASSERT_TRUE(job.await_end(rank, patience, false)) << "rank " << rank;
-    EXPECT_NE(job.said(1), "mixed\n") << "round " << round;
-    interrupted += job.said(1) == "interrupted\n" ? 1 : 0;
-  }
-  EXPECT_GT(interrupted, 0) << "rank 1 was never in the middle: the test shows nothing";
+  expect_interruptions(1, "mixed", [](Seat& seat, int round) {
+    constexpr std::size_t block = 48 << 20;
+    const Group world = seat.world();
+    std::vector<std::uint8_t> data(block, seat.rank() == 0 ? 1 : 0);
+    world.barrier();
+    try {
+      call_or_break(seat, world, round, [&] { world.bcast(data, 0, {.algorithm = "single_copy"}); });
+      seat.say(std::ranges::count(data, 1) == static_cast<std::ptrdiff_t>(block) ? "whole" : "mixed");
+    } catch (const Mismatch&) {
+      if (seat.rank() == 0) std::ranges::fill(data, std::uint8_t{2});
+      seat.say(std::ranges::count(data, 0) == static_cast<std::ptrdiff_t>(block) ? "nothing" : "interrupted");
+    }
+  });
 }
 
 /// Rank 1 is stopped while it writes into the root's memory, and rank 2 breaks the group: the root's time-out holds,
