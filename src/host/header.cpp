@@ -3,6 +3,7 @@
 #include "host/segment.hpp"
 
 namespace tutti::host {
+
 Layout layout(std::int32_t size, std::uint64_t capacity) {
   const auto processes = static_cast<std::uint64_t>(size);
   Layout result{};

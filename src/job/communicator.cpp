@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <cstdlib>
 #include <map>
 #include <mutex>
 #include <numeric>
@@ -179,7 +178,7 @@ Offer agreed_settings(Communicator& ranks, Communicator& here, const tune::Sourc
 /// A recording begins with the world, whose ranks end together.
 void tell_of_no_recording() {
   static std::once_flag told;
-  if (const char* file = std::getenv("TUTTI_TRACE"); file != nullptr && *file != '\0')
+  if (!base::variable("TUTTI_TRACE").empty())
     std::call_once(told, [] {
       base::log(
           "TUTTI_TRACE records the ranks of `tutti run` and of `tutti mpi`; groups that a program makes from its "

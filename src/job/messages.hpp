@@ -12,7 +12,7 @@
 
 namespace tutti::job {
 
-/// What sender and receiver say of a message whose elements lie side by side.
+/// What sender and receiver say of a message.
 struct Message {
   plan::Verb verb = plan::Verb::send;
   Rank peer = 0;
@@ -31,7 +31,7 @@ struct Message {
 class Messages {
  public:
   Messages(Rank rank, Rank size) : rank_(rank), size_(size) {}
-  /// What it returns stays until the next call.
+  /// Of a message whose elements lie side by side. What it returns stays until the next call.
   const std::shared_ptr<const engine::Bound>& prepare(const Message& message);
 
  private:
