@@ -147,7 +147,8 @@ static void step_group(struct program* program, struct draw* common, struct draw
   group_free(&program->groups[slot]);
 }
 
-/* Every rank hands a large block to the next one. */
+/* Every rank hands a large block to the next one. Its tag is of no other operation: a receive from any source is not
+ * to take it. */
 static void step_ring(struct program* program, struct draw* common) {
   const struct group* group = &program->groups[pick_group(program, common)];
   const int count = draw_chance(common, 30) ? 40000 : draw_between(common, 0, 100), replace = draw_chance(common, 50);
@@ -159,9 +160,10 @@ static void step_ring(struct program* program, struct draw* common) {
   MPI_Status status;
   for (int i = 0; i < 2 * count; ++i) values[i] = group->rank * 1000003 + i;
   if (replace)
-    MPI_Sendrecv_replace(values, count, MPI_INT, to, 9, from, 9, group->handle, &status);
+    MPI_Sendrecv_replace(values, count, MPI_INT, to, number, from, number, group->handle, &status);
   else
-    MPI_Sendrecv(values, count, MPI_INT, to, 9, values + count, count, MPI_INT, from, 9, group->handle, &status);
+    MPI_Sendrecv(values, count, MPI_INT, to, number, values + count, count, MPI_INT, from, number, group->handle,
+                 &status);
   note(program, "left", number, hash_bytes((unsigned char*)values, sizeof *values * (size_t)(2 * count)), "");
   free(values);
 }
