@@ -115,8 +115,25 @@ void add_members(const Home& home, Communicator& to, engine::Membership made) {
   engine::Membership starting = made_for_starting(made);
   starting.board = news.starting_board;
   made.board = news.board;
-  to.member = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(made));
-  if (home.has_starting) to.starting = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(starting));
+  std::shared_ptr<job::Member> member, member_for_starting;
+  try {
+    member = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(made));
+    if (home.has_starting)
+      member_for_starting = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(starting));
+  } catch (const Error& error) {  // no memory to map the boards into, for one
+    base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
+    member = nullptr;
+  }
+  int mine = member != nullptr ? 1 : 0, all = 0;
+  if (!complete([&](MPI_Request* request) {
+        return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, to.handle, request);
+      }) ||
+      all == 0) {
+    report::passed_on(report::Reason::no_memory);
+    return;
+  }
+  to.member = std::move(member);
+  to.starting = std::move(member_for_starting);
 }
 
 /// Where Tutti can serve a communicator of more than one rank, no GPU in any: on its host, or between hosts. One with

@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <limits>
 #include <span>
+#include <type_traits>
 #include <vector>
 
 #include "blocked.hpp"
@@ -54,6 +55,28 @@ int with_failure(int code, int one, MPI_Status* statuses, std::size_t index, std
   return MPI_ERR_IN_STATUS;
 }
 
+/// What a call says that has said `code` so far, behind the failures of the I-collectives that it has completed.
+int heard(int code) {
+  for (const Failure& one : take_failures()) {
+    raise(one.origin, one.code);
+    if (code == MPI_SUCCESS) code = one.code;
+  }
+  return code;
+}
+
+/// The same of a list. `before`: the requests; the status of place i is that of the request indices[i], without
+/// indices of the request i.
+int heard_in_list(int code, std::span<const MPI_Request> before, MPI_Status* statuses, std::size_t count,
+                  const int* indices) {
+  for (const Failure& one : take_failures()) {
+    for (std::size_t i = 0; i < count; ++i)
+      if (before[indices == nullptr ? i : static_cast<std::size_t>(indices[i])] == one.request)
+        code = with_failure(code, one.code, statuses, i, count);
+    raise(one.origin, one.code);
+  }
+  return code;
+}
+
 /// The states of a list of requests, of which most are the MPI's own.
 struct States {
   std::vector<State> each;
@@ -72,7 +95,9 @@ template <class Request, class Ask, class Take>
 int any(std::span<Request> all, int* index, int* flag, MPI_Status* status, Ask ask, Take take) {
   progress();
   const States states(all);
-  const int code = ask();
+  take_failures();  // what looks have seen
+  int code = ask();
+  if constexpr (!std::is_const_v<Request>) code = heard(code);
   if (code != MPI_SUCCESS || (*flag != 0 && *index != MPI_UNDEFINED)) return code;
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (states.each[i] != State::finished) continue;
@@ -92,9 +117,13 @@ template <class Request, class Ask, class Take>
 int some(std::span<Request> all, int* done, int* indices, MPI_Status* statuses, Ask ask, Take take) {
   progress();
   const States states(all);
+  const std::vector<MPI_Request> before(all.begin(), all.end());
   *done = 0;  // an MPI that fails may leave it as it was
+  take_failures();
   int code = ask();
   int found = *done == MPI_UNDEFINED ? 0 : *done;
+  if constexpr (!std::is_const_v<Request>)
+    code = heard_in_list(code, before, statuses, static_cast<std::size_t>(found), indices);
   for (std::size_t i = 0; i < all.size(); ++i) {
     if (states.each[i] != State::finished) continue;
     indices[found] = static_cast<int>(i);
@@ -116,7 +145,11 @@ int all(std::span<Request> all, int* flag, MPI_Status* statuses, Ask ask, Take t
     *flag = 0;
     return MPI_SUCCESS;
   }
+  const std::vector<MPI_Request> before(all.begin(), all.end());
+  take_failures();
   int code = ask();
+  if constexpr (!std::is_const_v<Request>)
+    if (*flag != 0 || code != MPI_SUCCESS) code = heard_in_list(code, before, statuses, all.size(), nullptr);
   for (std::size_t i = 0; i < all.size() && *flag != 0; ++i) {
     if (states.each[i] != State::finished) continue;
     clear_in_list(statuses, i);
@@ -205,7 +238,10 @@ int test(MPI_Request* request, int* flag, MPI_Status* status) noexcept {
   if (idle()) return real.Test(request, flag, status);
   progress();
   const State state = request == nullptr ? State::not_active : state_of(*request);
-  if (state == State::not_active) return real.Test(request, flag, status);
+  if (state == State::not_active) {
+    take_failures();
+    return heard(real.Test(request, flag, status));
+  }
   *flag = state == State::finished ? 1 : 0;
   if (*flag == 0) {
     Host::poll();
@@ -314,18 +350,18 @@ int request_get_status_some(int count, const MPI_Request* requests, int* done, i
 }
 
 int request_free(MPI_Request* request) noexcept {
-  if (!idle() && request != nullptr) forget_persistent(*request);
+  if (has_persistent() && request != nullptr) forget_persistent(*request);
   return real.Request_free(request);
 }
 
 int start(MPI_Request* request) noexcept {
   int code = MPI_SUCCESS;
-  if (!idle() && request != nullptr && start_persistent(*request, code)) return code;
+  if (has_persistent() && request != nullptr && start_persistent(*request, code)) return code;
   return real.Start(request);
 }
 
 int startall(int count, MPI_Request* requests) noexcept {
-  if (idle() || !is_list(count, requests)) return real.Startall(count, requests);
+  if (!has_persistent() || !is_list(count, requests)) return real.Startall(count, requests);
   for (MPI_Request& request : list(count, requests))
     if (const int code = start(&request); code != MPI_SUCCESS) return code;
   return MPI_SUCCESS;

@@ -89,6 +89,12 @@ Unraised::~Unraised() {
   }
 }
 
+void raise(const Origin& origin, int code) {
+  const std::shared_ptr<job::Member> group = origin.group.lock();
+  const Communicator* const now = group == nullptr ? nullptr : known(origin.comm);
+  real.Comm_call_errhandler(now != nullptr && now->starting == group ? origin.comm : MPI_COMM_SELF, code);
+}
+
 int fail(MPI_Comm comm, const Error& error) {
   base::log(error.what());
   const int code = code_of(error);

@@ -2,8 +2,14 @@
 // Tutti's errors as MPI's.
 #pragma once
 
+#include <memory>
+
 #include "abi.hpp"
 #include "tutti/error.hpp"
+
+namespace tutti::job {
+class Member;
+}
 
 namespace tutti::mpi {
 
@@ -24,5 +30,13 @@ class Unraised {
 };
 /// Says what happened and calls the communicator's error handler, as the MPI would; returns the code.
 int fail(MPI_Comm comm, const Error& error);
+
+/// Where an operation comes from that outlives the call which has made it.
+struct Origin {
+  MPI_Comm comm = MPI_COMM_SELF;
+  std::weak_ptr<job::Member> group;  ///< That of its I-collectives: another communicator may get the handle.
+};
+/// Calls the error handler of the communicator, or, where it is gone, that of the process itself (MPI 4.1, 9.3).
+void raise(const Origin& origin, int code);
 
 }  // namespace tutti::mpi

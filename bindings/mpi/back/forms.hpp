@@ -76,7 +76,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       const int code = described.call == nullptr
                            ? real_starting(arguments..., comm, request)
                            : hand_out(with->starting->start(described.at(__builtin_return_address(0))),
-                                      hold(described.call->reduction), request);
+                                      hold(described.call->reduction), {comm, with->starting}, request);
       if (is_freed(code, comm, with)) return code;
       if (code == MPI_SUCCESS)
         turn.started(*request);
@@ -100,7 +100,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
       const auto own = described.call == nullptr ? nullptr : apart(*with->starting);
       return own == nullptr ? real_preparing(arguments..., comm, info, request)
                             : hand_out(own, own->init(described.at(__builtin_return_address(0))),
-                                       hold(described.call->reduction), request);
+                                       hold(described.call->reduction), {comm, with->starting}, request);
     } catch (const Error& error) {
       return fail(comm, error);
     }

@@ -50,13 +50,13 @@ int init_thread(int* argc, char*** argv, int required, int* provided) noexcept {
 
 int op_free(MPI_Op* op) noexcept {
   handle_generation.fetch_add(1, std::memory_order_relaxed);
-  if (idle() || op == nullptr || !keep_op(*op)) return real.Op_free(op);
+  if ((idle() && !has_persistent()) || op == nullptr || !keep_op(*op)) return real.Op_free(op);
   *op = MPI_OP_NULL;
   return MPI_SUCCESS;
 }
 
 int type_free(MPI_Datatype* type) noexcept {
-  if (idle() || type == nullptr || !keep_type(*type)) return real.Type_free(type);
+  if ((idle() && !has_persistent()) || type == nullptr || !keep_type(*type)) return real.Type_free(type);
   *type = MPI_DATATYPE_NULL;
   return MPI_SUCCESS;
 }

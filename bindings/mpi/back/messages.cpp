@@ -13,6 +13,12 @@
 namespace tutti::mpi::blocking {
 namespace {
 
+/// The MPI's own call would have ended it, and nobody may ever send.
+void give_up(MPI_Request& receive) {
+  real.Cancel(&receive);
+  finish(receive, MPI_STATUS_IGNORE);
+}
+
 /// A send of one mode, with counts of N.
 template <class N, char mode>
 struct Send {
@@ -44,8 +50,11 @@ struct Receive {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), tag);
     if (resting()) return blocked([&] { return own(buffer, count, type, from, tag, comm, status); });
     MPI_Request request = MPI_REQUEST_NULL;
-    const int code = own_start(buffer, count, type, from, tag, comm, &request);
-    return code == MPI_SUCCESS ? finish(request, status) : code;
+    int code = own_start(buffer, count, type, from, tag, comm, &request);
+    if (code == MPI_SUCCESS) code = finish(request, status);
+    // ULFM keeps a receive from any source that a lost rank has stopped.
+    if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) give_up(request);
+    return code;
   }
 };
 
@@ -84,9 +93,7 @@ struct Exchange {
     if (code != MPI_SUCCESS) return code;
     code = Send<N, 's'>::own_start(out, sends, send_type, to, send_tag, comm, &send);
     if (code != MPI_SUCCESS) {
-      // The MPI's own call would have begun neither, and nobody may ever send.
-      real.Cancel(&receive);
-      finish(receive, MPI_STATUS_IGNORE);
+      give_up(receive);
       return code;
     }
     code = finish(send, MPI_STATUS_IGNORE);
@@ -252,10 +259,10 @@ void find_messages(Finder find) {
   find_with<int>(find, "");
   find_with<MPI_Count>(find, "_c");
   if (Send<MPI_Count, 's'>::own == nullptr) narrow_messages();
-  own_probe = reinterpret_cast<decltype(own_probe)>(find("MPI_Probe"));
-  own_mprobe = reinterpret_cast<decltype(own_mprobe)>(find("MPI_Mprobe"));
-  own_parrived = reinterpret_cast<decltype(own_parrived)>(find("MPI_Parrived"));
-  own_win_test = reinterpret_cast<decltype(own_win_test)>(find("MPI_Win_test"));
+  look_up(find, "Probe", own_probe);
+  look_up(find, "Mprobe", own_mprobe);
+  look_up(find, "Parrived", own_parrived);
+  look_up(find, "Win_test", own_win_test);
 }
 
 void tell_messages(const Teller& teller) {

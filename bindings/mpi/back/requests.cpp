@@ -10,7 +10,7 @@
 
 #include "base/log.hpp"
 #include "blocked.hpp"
-#include "failure.hpp"
+#include "engine/operation.hpp"
 #include "host.hpp"
 #include "real.hpp"
 
@@ -22,6 +22,7 @@ struct Open {
   MPI_Request handle = MPI_REQUEST_NULL;
   Request operation;
   Held held;
+  Origin origin;
   int code = MPI_SUCCESS;
 };
 
@@ -31,6 +32,7 @@ struct Persistent {
   std::shared_ptr<job::Member> member;
   std::unique_ptr<const job::Prepared> prepared;
   Held held;
+  Origin origin;
   Request operation;
   bool active = false;  ///< Started, and its end not collected.
   int code = MPI_SUCCESS;
@@ -47,26 +49,36 @@ Requests& table() {
   return all;
 }
 
+std::vector<Failure>& failures() {
+  static thread_local std::vector<Failure> all;
+  return all;
+}
+
 int query_open(void* state, MPI_Status* status) {
   asked_for_status = true;
   real.Status_set_elements(status, MPI_BYTE, 0);
   real.Status_set_cancelled(status, 0);
   status->MPI_SOURCE = MPI_ANY_SOURCE;
   status->MPI_TAG = MPI_ANY_TAG;
-  return static_cast<Open*>(state)->code;
+  const Open& ended = *static_cast<Open*>(state);
+  // MPICH asks twice.
+  if (ended.code != MPI_SUCCESS && std::ranges::find(failures(), ended.handle, &Failure::request) == failures().end())
+    failures().push_back({ended.handle, ended.origin, ended.code});
+  return MPI_SUCCESS;
 }
 
 int free_open(void* state) {
   const std::unique_ptr<Open> ended(static_cast<Open*>(state));
+  if (ended->code != MPI_SUCCESS) open_operations.fetch_sub(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
 int cancel_open(void*, int) { return MPI_SUCCESS; }
 
-/// True when it is complete; then `code` says how.
+/// True when it is complete, as far as `progress` has moved it; then `code` says how.
 bool test(Request& operation, int& code) {
   try {
-    return operation.test();
+    return operation.operation()->finished() && operation.test();
   } catch (const Error& error) {
     base::log(error.what());
     code = code_of(error);
@@ -76,9 +88,10 @@ bool test(Request& operation, int& code) {
 
 }  // namespace
 
-int hand_out(Request operation, Held held, MPI_Request* request) {
+int hand_out(Request operation, Held held, Origin origin, MPI_Request* request) {
   auto open = std::make_unique<Open>();
   open->held = std::move(held);
+  open->origin = std::move(origin);
   open->operation = std::move(operation);
   const int code = real.Grequest_start(&query_open, &free_open, &cancel_open, open.get(), request);
   if (code != MPI_SUCCESS) return code;
@@ -86,6 +99,7 @@ int hand_out(Request operation, Held held, MPI_Request* request) {
   if (test(open->operation, open->code)) {
     open->operation = Request();
     open->held = {};
+    if (open->code != MPI_SUCCESS) open_operations.fetch_add(1, std::memory_order_relaxed);
     const MPI_Request handle = open->handle;
     static_cast<void>(open.release());
     return real.Grequest_complete(handle);
@@ -98,13 +112,13 @@ int hand_out(Request operation, Held held, MPI_Request* request) {
 }
 
 int hand_out(std::shared_ptr<job::Member> member, std::unique_ptr<const job::Prepared> prepared, Held held,
-             MPI_Request* request) {
+             Origin origin, MPI_Request* request) {
   const int code = real.Recv_init(nullptr, 0, MPI_BYTE, 0, 0, MPI_COMM_SELF, request);
   if (code != MPI_SUCCESS) return code;
   const std::lock_guard lock(table().lock);
-  table().persistent[number_of(*request)] = {std::move(member), std::move(prepared), std::move(held), {}, false,
-                                             MPI_SUCCESS};
-  open_operations.fetch_add(1, std::memory_order_relaxed);
+  table().persistent[number_of(*request)] = {
+      std::move(member), std::move(prepared), std::move(held), std::move(origin), {}, false, MPI_SUCCESS};
+  persistent_operations.fetch_add(1, std::memory_order_relaxed);
   return MPI_SUCCESS;
 }
 
@@ -113,7 +127,6 @@ void progress() {
   std::vector<Held> ended;  // destroyed behind the lock
   const std::unique_lock lock(all.lock, std::try_to_lock);
   if (!lock) return;
-  // Persistent collectives are asked for their state by their own requests alone, and have to move on without.
   if (!resting() && Host::get() != nullptr)
     for (engine::Engine* engine : Host::get()->engines()) engine->visit();
   for (auto open = all.open.begin(); open != all.open.end();) {
@@ -124,8 +137,9 @@ void progress() {
     // The request may be freed inside the call.
     const MPI_Request handle = (*open)->handle;
     ended.push_back(std::move((*open)->held));
+    const bool failed = (*open)->code != MPI_SUCCESS;  // then it stays open until somebody hears of it
     open = all.open.erase(open);
-    open_operations.fetch_sub(1, std::memory_order_relaxed);
+    if (!failed) open_operations.fetch_sub(1, std::memory_order_relaxed);
     end_running();
     real.Grequest_complete(handle);
   }
@@ -143,6 +157,8 @@ void wait_until(const std::function<bool()>& done) {
     return done();
   });
 }
+
+std::vector<Failure> take_failures() { return std::exchange(failures(), {}); }
 
 State state_of(MPI_Request request) {
   Requests& all = table();
@@ -162,10 +178,11 @@ int collect(MPI_Request request) {
   std::unique_lock lock(all.lock);
   Persistent& one = all.persistent.at(number_of(request));
   one.active = false;
+  open_operations.fetch_sub(1, std::memory_order_relaxed);
   const int code = one.code;
+  const Origin origin = one.origin;
   lock.unlock();  // the program's handler may ask for requests
-  // The MPI knows of no failure, and a communicator may be gone by now (MPI 4.1, 9.3).
-  if (code != MPI_SUCCESS) real.Comm_call_errhandler(MPI_COMM_SELF, code);
+  if (code != MPI_SUCCESS) raise(origin, code);
   return code;
 }
 
@@ -192,14 +209,18 @@ bool start_persistent(MPI_Request request, int& code) {
     real.Comm_call_errhandler(MPI_COMM_SELF, code);
     return true;
   }
+  const Origin origin = found->second.origin;
   try {
     found->second.operation = found->second.member->start(*found->second.prepared);
     found->second.active = true;
+    open_operations.fetch_add(1, std::memory_order_relaxed);
     begin_running();
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
     lock.unlock();
-    code = fail(MPI_COMM_SELF, error);
+    base::log(error.what());
+    code = code_of(error);
+    raise(origin, code);
   }
   return true;
 }
@@ -211,8 +232,9 @@ void forget_persistent(MPI_Request request) {
   const auto found = all.persistent.find(number_of(request));
   if (found == all.persistent.end()) return;
   if (found->second.operation) end_running();
+  if (found->second.active) open_operations.fetch_sub(1, std::memory_order_relaxed);
   ended = all.persistent.extract(found);
-  open_operations.fetch_sub(1, std::memory_order_relaxed);
+  persistent_operations.fetch_sub(1, std::memory_order_relaxed);
 }
 
 }  // namespace tutti::mpi

@@ -13,12 +13,14 @@ namespace {
 
 struct Charges {
   struct Entry {
+    std::uint64_t number = 0;  ///< Another one as soon as another request has the handle.
     std::optional<Charge> charge;
     std::shared_ptr<const void> arrays;
   };
 
   std::mutex lock;
   std::unordered_map<std::uintptr_t, Entry> by_request;
+  std::uint64_t made = 0;
 
   /// The MPI gives the handle of a request that ended unseen to another. To be called with the lock held.
   Entry& of(MPI_Request request);
@@ -42,6 +44,7 @@ Charges::Entry& Charges::of(MPI_Request request) {
   const auto [found, fresh] = by_request.try_emplace(number_of(request));
   if (fresh) timed_requests.fetch_add(1, std::memory_order_relaxed);
   if (found->second.charge) add(*std::exchange(found->second.charge, std::nullopt), 0, true);
+  found->second.number = ++made;
   return found->second;
 }
 
@@ -65,9 +68,11 @@ void keep_for(MPI_Request request, std::shared_ptr<const void> arrays) {
 Stopwatch::Stopwatch(std::span<MPI_Request> requests) : requests_(requests), before_(requests.size()) {
   const std::lock_guard guard(charges().lock);
   for (std::size_t i = 0; i < requests.size(); ++i) {
-    const bool measured = requests[i] != MPI_REQUEST_NULL && charges().by_request.contains(number_of(requests[i]));
-    before_[i] = measured ? requests[i] : MPI_REQUEST_NULL;
-    measured_ += measured ? 1 : 0;
+    if (requests[i] == MPI_REQUEST_NULL) continue;
+    const auto found = charges().by_request.find(number_of(requests[i]));
+    if (found == charges().by_request.end()) continue;
+    before_[i] = {found->first, found->second.number};
+    ++measured_;
   }
   start_ = base::now();
 }
@@ -77,9 +82,9 @@ Stopwatch::~Stopwatch() {
   const std::int64_t each = since(start_) / measured_;
   const std::lock_guard guard(charges().lock);
   for (std::size_t i = 0; i < requests_.size(); ++i) {
-    if (before_[i] == MPI_REQUEST_NULL) continue;
-    const auto found = charges().by_request.find(number_of(before_[i]));
-    if (found == charges().by_request.end()) continue;
+    if (before_[i].number == 0) continue;
+    const auto found = charges().by_request.find(before_[i].request);
+    if (found == charges().by_request.end() || found->second.number != before_[i].number) continue;
     const bool ended = requests_[i] == MPI_REQUEST_NULL;
     if (found->second.charge) add(*found->second.charge, each, ended);
     if (!ended) continue;

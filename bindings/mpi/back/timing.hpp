@@ -44,7 +44,11 @@ class Stopwatch {
 
  private:
   std::span<MPI_Request> requests_;
-  std::vector<MPI_Request> before_;  ///< The measured ones; others are null.
+  struct Measured {
+    std::uintptr_t request = 0;
+    std::uint64_t number = 0;  ///< 0: is not measured.
+  };
+  std::vector<Measured> before_;  ///< Of each request.
   std::uint64_t start_ = 0;
   std::int64_t measured_ = 0;
 };
