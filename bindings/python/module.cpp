@@ -193,7 +193,7 @@ void define_group(nb::module_& module) {
   module.def(
       "from_mpi",
       [](std::uintptr_t address) {
-        return Handle(without_gil([&] { return detail::from_mpi(reinterpret_cast<const void*>(address), ""); }));
+        return Handle(wait_inside([&] { return detail::from_mpi(reinterpret_cast<const void*>(address), ""); }));
       },
       "address"_a, "The ranks of the MPI communicator at this address.");
 }
@@ -256,6 +256,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   module.doc() = "The engine under the package tutti.";
   module.attr("version") = TUTTI_VERSION;
+  module.def("begin_to_end", &begin_to_end, "When the interpreter ends.");
   define_numbers(module);
   define_operation(module);
   define_request(module);

@@ -7,6 +7,7 @@
 #include <string>
 #include <utility>
 
+#include "interpreter.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
 #include "tutti/trace.hpp"
@@ -25,13 +26,6 @@ void say_call(bool blocks);
 bool interrupted();
 /// Throws what a signal handler has raised.
 void throw_interruption();
-
-/// Runs what may wait for other processes, or for a thread that wants the GIL, without it.
-template <class Work>
-auto without_gil(Work work) {
-  const nanobind::gil_scoped_release released;
-  return work();
-}
 
 /// Runs a call that waits inside for other ranks, without the GIL: `tutti why` shows where it stands, and Ctrl-C works.
 template <class Work>
@@ -53,7 +47,7 @@ struct Handle : Group {
   Handle& operator=(Handle&&) = delete;
   ~Handle() {
     if (!*this) return;
-    const nanobind::gil_scoped_release released;
+    const WithoutGil released;
     Group::operator=(Group());
   }
 };

@@ -142,10 +142,11 @@ void define_plans(nb::module_& module) {
       .def_prop_ro("text", &Plan::text, "A step a line.");
   define_builder(module);
   module.def(
-      "check_plans", [](const std::vector<Plan>& plans) { expect(check(plans)); }, "Raises what does not fit.");
+      "check_plans", [](const std::vector<Plan>& plans) { expect(without_gil([&] { return check(plans); })); },
+      "Raises what does not fit.");
   module.def("check_plans_as", &check_as, "Raises what is not what the collective does.");
   module.def(
-      "draw_plans", [](const std::vector<Plan>& plans) { return draw(plans); }, "An SVG.");
+      "draw_plans", [](const std::vector<Plan>& plans) { return without_gil([&] { return draw(plans); }); }, "An SVG.");
 }
 
 void define_plan_calls(nb::class_<Group>& group) {

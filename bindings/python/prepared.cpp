@@ -6,6 +6,7 @@
 #include <string_view>
 #include <utility>
 
+#include "interpreter.hpp"
 #include "tutti/error.hpp"
 
 namespace tutti::python {
@@ -388,10 +389,11 @@ void Prepared::prepare_neighbors(const Graph& graph) {
     expect(*recv_, "recv", sources * call_.count);
     return;
   }
-  recv_counts_ = counts_of(arguments_.recv_counts, "recv_counts", sources);
-  recv_offsets_ = offsets_of(arguments_.recv_offsets, "recv_offsets", recv_counts_);
+  const bool gathers = call_.kind == Kind::neighbor_allgatherv;  // whose callers give counts and offsets of one side
+  recv_counts_ = counts_of(arguments_.recv_counts, gathers ? "counts" : "recv_counts", sources);
+  recv_offsets_ = offsets_of(arguments_.recv_offsets, gathers ? "offsets" : "recv_offsets", recv_counts_);
   expect_room(*recv_, "recv", recv_counts_, recv_offsets_);
-  if (call_.kind == Kind::neighbor_allgatherv) {
+  if (gathers) {
     send_counts_ = {send_->count()};
     return;
   }
@@ -410,7 +412,9 @@ void Prepared::take_operation() {
 
 void Prepared::reduce(const void* in, void* inout, Count n, void* context) {
   auto& self = *static_cast<Prepared*>(context);
+  if (is_ending_elsewhere()) throw std::runtime_error("the interpreter of its reduction function has ended");
   const nb::gil_scoped_acquire gil;
+  const WithoutCollector uncollected;
   try {
     const auto bytes = static_cast<Py_ssize_t>(n) * self.call_.element;
     auto* lower = static_cast<char*>(const_cast<void*>(in));

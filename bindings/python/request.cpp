@@ -38,7 +38,7 @@ void in_turns(std::span<const Request> requests, Seconds timeout, Step step, Exp
     const Duration left = until ? std::max<Duration>(*until - Clock::now(), Duration(0)) : turn;
     bool done = false;
     {
-      const nb::gil_scoped_release without_gil;
+      const WithoutGil released;
       done = step(std::min(left, turn));
     }
     if (done) return;
@@ -76,6 +76,12 @@ Turn::Hold::~Hold() {
 
 Pending::~Pending() { drop(request, true); }
 
+void expect_time(Seconds timeout) {
+  if (timeout) static_cast<void>(limit(*timeout));
+}
+
+bool is_left(const Request& request) { return request && is_ending(); }
+
 Seconds time_limit(const Group& group) {
   const std::optional<Duration> limit = group.time_limit();
   return limit ? Seconds(std::chrono::duration<double>(*limit).count()) : std::nullopt;
@@ -85,7 +91,7 @@ void wait(Request& request, Seconds timeout) {
   in_turns(
       {&request, 1}, timeout, [&](Duration time) { return request.wait_for(time); },
       [&] {
-        const nb::gil_scoped_release without_gil;
+        const WithoutGil released;
         request.wait(Duration(0));
       });
 }
@@ -104,7 +110,7 @@ void drop(Request& request, bool given_up) {
   } catch (const Error&) {
     // Whoever drops a request does not want to know.
   }
-  const nb::gil_scoped_release without_gil;
+  const WithoutGil released;
   try {
     // A wait without time tells the request that somebody gave up: its destructor then does not block.
     request.wait(Duration(0));
@@ -117,7 +123,13 @@ void drop(Request& request, bool given_up) {
 Started::Started(Request request, std::unique_ptr<Prepared> prepared, nb::object result)
     : result_(std::move(result)), prepared_(std::move(prepared)), pending_(std::move(request)) {}
 
-Started::~Started() { drop(pending_.request, given_up_); }
+Started::~Started() {
+  if (is_left(pending_.request)) {
+    leave(std::move(pending_.request), std::move(prepared_));
+    return;
+  }
+  drop(pending_.request, given_up_);
+}
 
 /// Runs `work`, which may end the operation one way or the other, and remembers how it ended.
 template <class Work>
@@ -140,6 +152,7 @@ void Started::settle(Work work) {
 
 nb::object Started::wait(Seconds timeout) {
   const Turn::Hold mine(turn_);
+  expect_time(timeout);
   settle([&] { python::wait(pending_.request, timeout); });
   return result_;
 }
@@ -147,7 +160,7 @@ nb::object Started::wait(Seconds timeout) {
 bool Started::test() {
   const Turn::Hold mine(turn_);
   settle([&] {
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     pending_.request.test();
   });
   return !pending_.request;
@@ -155,11 +168,12 @@ bool Started::test() {
 
 int Started::fileno() {
   const Turn::Hold mine(turn_);
-  const nb::gil_scoped_release without_gil;
+  const WithoutGil released;
   return pending_.request.fileno();
 }
 
 std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds timeout) {
+  expect_time(timeout);
   std::vector<Turn::Hold> ours;
   for (Started* one : started) ours.emplace_back(one->turn_);
   std::vector<Request> requests;
@@ -176,7 +190,7 @@ std::size_t Started::wait_any(const std::vector<Started*>& started, Seconds time
   };
   try {
     in_turns(requests, timeout, look, [&] {
-      const nb::gil_scoped_release without_gil;
+      const WithoutGil released;
       found = tutti::wait_any(requests, Duration(0));
     });
   } catch (...) {
@@ -201,8 +215,12 @@ Repeated::Repeated(Persistent persistent, std::unique_ptr<Prepared> prepared, nb
     : result_(std::move(result)), prepared_(std::move(prepared)), limit_(limit), persistent_(std::move(persistent)) {}
 
 Repeated::~Repeated() {
+  if (is_left(persistent_.request())) {
+    leave(std::move(persistent_), std::move(prepared_));
+    return;
+  }
   drop(persistent_.request(), given_up_);
-  const nb::gil_scoped_release without_gil;
+  const WithoutGil released;
   persistent_ = Persistent();
 }
 
@@ -214,7 +232,7 @@ void Repeated::start() {
     failure_ = nullptr;
   }
   {
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     persistent_.start();
   }
   given_up_ = false;
@@ -236,6 +254,7 @@ void Repeated::settle(Work work) {
 
 nb::object Repeated::wait(Seconds timeout) {
   const Turn::Hold mine(turn_);
+  expect_time(timeout);
   given_up_ = true;  // unless the wait comes to its end
   settle([&] { python::wait(persistent_.request(), timeout); });
   given_up_ = false;
@@ -243,14 +262,21 @@ nb::object Repeated::wait(Seconds timeout) {
 }
 
 nb::object Repeated::run(Seconds timeout) {
+  expect_time(timeout);
   start();
-  return wait(timeout ? timeout : limit_);
+  try {
+    return wait(timeout ? timeout : limit_);
+  } catch (...) {
+    // As a blocking call, which leaves nothing behind; who has given a time may wait on.
+    if (!timeout) drop(persistent_.request(), true);
+    throw;
+  }
 }
 
 bool Repeated::test() {
   const Turn::Hold mine(turn_);
   settle([&] {
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     persistent_.test();
   });
   return !persistent_.pending();
@@ -258,7 +284,7 @@ bool Repeated::test() {
 
 int Repeated::fileno() {
   const Turn::Hold mine(turn_);
-  const nb::gil_scoped_release without_gil;
+  const WithoutGil released;
   return persistent_.fileno();
 }
 

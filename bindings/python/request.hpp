@@ -7,6 +7,7 @@
 #include <exception>
 #include <memory>
 #include <optional>
+#include <tuple>
 #include <utility>
 #include <vector>
 
@@ -42,6 +43,17 @@ void wait(Request& request, const Prepared& prepared, Seconds timeout);
 /// can need other threads. Ctrl-C ends the wait, and the request is given up. An exception that is on its way, which
 /// may be why the request is dropped, stays so.
 void drop(Request& request, bool given_up);
+
+/// Throws Error (usage) for what is no time to wait for.
+void expect_time(Seconds timeout);
+
+/// Whether a request is to be left as it is: its program ends with it pending, and it is lost.
+bool is_left(const Request& request);
+/// Keeps for ever what the engine may still write to, or read.
+template <class... Things>
+void leave(Things... things) {
+  static_cast<void>(std::make_unique<std::tuple<Things...>>(std::move(things)...).release());
+}
 
 /// One at a time: waiting lets other threads and signal handlers run, and they may ask for the same request.
 class Turn {

@@ -42,20 +42,25 @@ class StartedExchange {
                                       "; send one type of elements");
       raw.push_back({rank, side_by_side(memory), memory.count()});
     }
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     raw_ = RawExchange(group, raw, elements.type(), elements.element(), nullptr);
   }
   StartedExchange(const StartedExchange&) = delete;
   StartedExchange& operator=(const StartedExchange&) = delete;
   ~StartedExchange() {
+    if (is_left(raw_.request())) {
+      leave(std::move(raw_), std::move(memory_), std::move(packed_));
+      return;
+    }
     drop(raw_.request(), given_up_);
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     raw_ = RawExchange();
   }
 
   /// What came: ranks and bytes. Once.
   nb::list wait(Seconds timeout) {
     const Turn::Hold mine(turn_);
+    expect_time(timeout);
     given_up_ = true;  // unless the wait comes to its end
     python::wait(raw_.request(), timeout);
     given_up_ = false;
@@ -69,12 +74,12 @@ class StartedExchange {
   }
   bool test() {
     const Turn::Hold mine(turn_);
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     return raw_.request().test();
   }
   int fileno() {
     const Turn::Hold mine(turn_);
-    const nb::gil_scoped_release without_gil;
+    const WithoutGil released;
     return raw_.request().fileno();
   }
 

@@ -10,6 +10,8 @@
 Start it with ``tutti run -n 4 python program.py``; started alone, it is a world of one.
 """
 
+import atexit
+
 from tutti import _core
 from tutti.errors import Error, Mismatch, PeerLost, Timeout
 from tutti.exchange import Exchange
@@ -36,6 +38,7 @@ from tutti.plans import Plan, PlanBuilder, check_plans, draw_plans
 from tutti.requests import Persistent, Request, wait_all, wait_any
 
 __version__ = _core.version
+atexit.register(_core.begin_to_end)
 __all__ = [
     "BAND",
     "BOR",

@@ -6,8 +6,10 @@ Calls that are made often pass theirs on as they are, and look at them only when
 
 from __future__ import annotations
 
+import math
 import operator
 from collections.abc import Iterable, Sequence
+from numbers import Real
 
 from tutti.errors import Error
 
@@ -55,5 +57,5 @@ def look_at(*, algorithm: str = "", timeout: float | None = None, tag: int = 0, 
     whole("tag", tag, 0, (1 << 32) - 1)
     if not isinstance(algorithm, str):
         raise Error(f"algorithm must be a name, as `tutti plan list` has them, not {algorithm!r}")
-    if timeout is not None and not isinstance(timeout, (int, float)):
+    if timeout is not None and (not isinstance(timeout, Real) or math.isnan(timeout)):
         raise Error(f"timeout must be a number of seconds or None, not {timeout!r}")

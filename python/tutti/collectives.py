@@ -35,6 +35,8 @@ def _sendable(value):
     """What can be sent as it is; numbers and lists become an array."""
     if isinstance(value, np.ndarray):
         return value
+    if isinstance(value, np.generic):
+        return np.asarray(value)  # some say as buffers that they are bytes
     try:
         memoryview(value).release()
     except TypeError:

@@ -35,7 +35,7 @@ class _Parcel:
             if things is None or len(things) != expected:
                 raise Error(f"{name} needs a sequence with one object per rank, {expected}")
             pieces = [np.frombuffer(pickle.dumps(thing, _PROTOCOL), np.uint8) for thing in things]
-            self.data = np.concatenate(pieces)
+            self.data = pieces[0] if expected == 1 else np.concatenate(pieces)
             self.length = np.array([piece.size for piece in pieces], np.int64)
         except Exception as problem:  # whatever a class of the user's raises
             self.problem = problem
@@ -45,7 +45,10 @@ class _Parcel:
 
 
 def _described(problem: BaseException) -> str:
-    return f"{type(problem).__name__}: {problem}"
+    try:
+        return f"{type(problem).__name__}: {problem}"
+    except Exception:  # of the user's class again
+        return type(problem).__name__
 
 
 def _raise(name: str, rank: int, text: np.ndarray, problem: Exception | None = None):

@@ -3,6 +3,8 @@
 
 from __future__ import annotations
 
+import operator
+
 from tutti import _core
 from tutti.collectives import _sendable
 from tutti.requests import Persistent, Request
@@ -13,7 +15,11 @@ _ALLTOALLW = _core.kinds["alltoallw"]
 def _parts(kind, send, recv, algorithm):
     """What a collective with a list of arrays on each side is called with."""
     filled = recv if isinstance(recv, list) else list(recv)
-    sent = filled if recv is send else [None if one is None else _sendable(one) for one in send]
+    if recv is send:
+        return kind, filled, filled, None, 0, algorithm
+    sent = [None if one is None else _sendable(one) for one in send]
+    if len(sent) == len(filled) and any(one is not None for one in sent) and all(map(operator.is_, sent, filled)):
+        sent = filled  # the same arrays in another list
     return kind, sent, filled, None, 0, algorithm
 
 
@@ -26,7 +32,8 @@ class Parts:
         """Sends array send[j] to rank j, fills array recv[i] with what comes from rank i, and returns recv.
 
         send, recv: one array per rank, of any type and shape, or None for nothing; both ends have the same number of
-        bytes. recv is send: in place, a list of arrays that are both sent and filled (then on all ranks).
+        bytes. recv is send, or has the same arrays: in place, they are both sent and filled (then on all ranks). Nobody
+        looks whether others of them share memory: they must not.
         """
         return self._run(*_parts(_ALLTOALLW, send, recv, algorithm))
 

@@ -38,6 +38,19 @@ def test_no_call_waits_for_a_reduction_with_the_interpreter(size):
     run(size, "locked.py")
 
 
+@pytest.mark.parametrize("size", [2, 3])
+def test_no_garbage_is_collected_inside_a_reduction(size):
+    run(size, "collected.py")
+
+
+@pytest.mark.parametrize(("how", "status"), [("pending", 0), ("raising", 1), ("thread", 0)])
+def test_a_program_ends_while_something_is_pending(how, status):
+    words = command(3, "ending.py")
+    done = subprocess.run([*words, how], capture_output=True, text=True, timeout=60, check=False)
+    assert done.returncode == status, done.stdout + done.stderr
+    assert ("of rank 1" in done.stderr) == (how == "raising")
+
+
 def test_control_c_ends_a_wait():
     run(2, "interrupted.py")
     run(2, "interrupted_inside.py")
