@@ -58,8 +58,61 @@ std::vector<std::string> with_spare(const Point& point, const std::string& first
   return choices;
 }
 
-/// Of a form whose ranks do not know each other's counts: one choice for all sizes, by the mean ratio to the fastest.
-std::string choose_for_all(const std::vector<const Point*>& row) {
+/// The ranges of a number of ranks and of those near it.
+struct Rows {
+  Rank above, ranks;  ///< More than, and up to.
+  Count smallest;
+  Ranges ranges;
+  bool same(const Rows& other) const {
+    const auto equal = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
+    return smallest == other.smallest && std::ranges::equal(ranges, other.ranges, equal);
+  }
+};
+
+/// Writes the lines, collective by collective.
+class Derivation {
+ public:
+  Derivation(const Measurements& measurements, const tune::Machine& machine, const Pins& pins)
+      : measurements_(measurements),
+        pins_(pins),
+        standard_(Table::parse(Table::standard(machine.conditions()))),
+        single_copy_(machine.single_copy) {}
+
+  std::string run() {
+    for (const collectives::Collective& collective : collectives::all()) write_collective(collective.kind);
+    return std::move(text_);
+  }
+
+ private:
+  std::string standard_at(const Point& point) const;
+  std::string choose(const Point& point, const std::string& before) const;
+  std::string choose_for_all(const std::vector<const Point*>& row) const;
+  Ranges ranges_of(const std::vector<const Point*>& row) const;
+  void write_standard(Kind kind, Count bytes, Rank ranks, Rank above);
+  void write(Kind kind, const Rows& rows);
+  void write_collective(Kind kind);
+
+  const Measurements& measurements_;
+  const Pins& pins_;
+  const Table standard_;
+  const bool single_copy_;
+  std::string text_;
+};
+
+std::string Derivation::standard_at(const Point& point) const {
+  const CallShape shape(point.kind, point.ranks, point.bytes);
+  return tune::text_of(standard_.choose(shape.of(0), point.kind, shape.table_bytes(), single_copy_));
+}
+
+/// Of a form whose ranks do not know each other's counts: one choice for all sizes, by the mean ratio to the fastest;
+/// the standard table's where it is as fast at every size.
+std::string Derivation::choose_for_all(const std::vector<const Point*>& row) const {
+  const std::string standard = standard_at(*row.back());
+  const auto keeps_up = [&](const Point* point) {
+    const Candidate* candidate = point->find(standard);
+    return candidate != nullptr && as_fast(*candidate, *point->best());
+  };
+  if (std::ranges::all_of(row, keeps_up)) return standard;
   std::string found = row.front()->best()->algorithm;
   double least = HUGE_VAL;
   for (const Candidate& candidate : row.front()->candidates) {
@@ -76,48 +129,9 @@ std::string choose_for_all(const std::vector<const Point*>& row) {
   return found;
 }
 
-/// The ranges of a number of ranks and of those near it.
-struct Rows {
-  Rank above, ranks;  ///< More than, and up to.
-  Count smallest;
-  Ranges ranges;
-  bool same(const Rows& other) const {
-    const auto equal = [](const Range& a, const Range& b) { return a.bytes == b.bytes && a.choices == b.choices; };
-    return smallest == other.smallest && std::ranges::equal(ranges, other.ranges, equal);
-  }
-};
-
-/// Writes the lines, collective by collective.
-class Derivation {
- public:
-  Derivation(const Measurements& measurements, const tune::Machine& machine, const Pins& pins)
-      : measurements_(measurements), pins_(pins), standard_(Table::parse(Table::standard(machine.conditions()))) {}
-
-  std::string run() {
-    for (const collectives::Collective& collective : collectives::all()) write_collective(collective.kind);
-    return std::move(text_);
-  }
-
- private:
-  std::string standard_at(const Point& point) const;
-  std::string choose(const Point& point, const std::string& before) const;
-  Ranges ranges_of(const std::vector<const Point*>& row) const;
-  void write_standard(Kind kind, Count bytes, Rank ranks, Rank above);
-  void write(Kind kind, const Rows& rows);
-  void write_collective(Kind kind);
-
-  const Measurements& measurements_;
-  const Pins& pins_;
-  const Table standard_;
-  std::string text_;
-};
-
-std::string Derivation::standard_at(const Point& point) const {
-  const CallShape shape(point.kind, point.ranks, point.bytes);
-  return tune::text_of(standard_.choose(shape.of(0), point.kind, shape.table_bytes(), true));
-}
-
+/// The pinned one, or else what is as fast as the fastest.
 std::string Derivation::choose(const Point& point, const std::string& before) const {
+  if (const auto pin = pins_.find({point.kind, point.ranks, point.bytes}); pin != pins_.end()) return pin->second;
   const Candidate& best = *point.best();
   for (const std::string& wish : {before, standard_at(point)}) {
     const Candidate* candidate = point.find(wish);
@@ -135,8 +149,7 @@ Ranges Derivation::ranges_of(const std::vector<const Point*>& row) const {
   std::string before;
   for (std::size_t i = 0; i < row.size(); ++i) {
     const Point& point = *row[i];
-    const auto pin = pins_.find({kind, point.ranks, point.bytes});
-    before = pin == pins_.end() ? choose(point, before) : pin->second;
+    before = choose(point, before);
     const Count limit = i + 1 < row.size() ? between(point.bytes, row[i + 1]->bytes) : 2 * point.bytes;
     std::vector<std::string> choices = with_spare(point, before);
     if (!ranges.empty() && ranges.back().choices == choices)

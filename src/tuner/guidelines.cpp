@@ -185,7 +185,8 @@ std::string Violation::text() const {
                      microseconds(right_time) + " (" + text_of({left}) + " against " + text_of(right) +
                      (measured ? ", measured in turns); " : "); ");
   if (!repair.empty()) return text + "repaired: " + repair;
-  text += "not repaired: no algorithm measured was faster";
+  const bool all_sizes = collectives::get(left.kind).varying && !collectives::agrees_on_counts(left.kind);
+  text += all_sizes ? "not repaired: one choice serves all sizes" : "not repaired: no algorithm measured was faster";
   return rule == larger_block ? text + "; padding to " + std::to_string(right.front().bytes) + " bytes is" : text;
 }
 

@@ -4,6 +4,7 @@
 #include <algorithm>
 #include <cmath>
 #include <cstdio>
+#include <iterator>
 #include <nlohmann/json.hpp>
 #include <set>
 #include <tuple>
@@ -175,16 +176,20 @@ std::vector<Rank> Measurements::ranks(Kind kind) const {
 }
 
 void Measurements::add(const Measurements& newer) {
-  std::set<std::pair<Kind, Rank>> rows;
-  for (const Point& point : newer.points) rows.emplace(point.kind, point.ranks);
+  std::set<std::tuple<Kind, Rank, Count>> settled;
+  for (const Point& point : newer.points)
+    if (point.settled()) settled.emplace(point.kind, point.ranks, point.bytes);
+  const auto measured_anew = [&](const Point& point) {
+    return settled.contains({point.kind, point.ranks, point.bytes});
+  };
   // A run of some collectives cannot repeat a duel with another one, which still decides by its own times.
   std::erase_if(duels, [&](const Duel& duel) {
-    const auto again = [&](const Part& part) { return rows.contains({part.kind, duel.ranks}); };
+    const auto again = [&](const Part& part) { return settled.contains({part.kind, duel.ranks, part.bytes}); };
     return std::ranges::all_of(duel.left, again) && std::ranges::all_of(duel.right, again);
   });
   duels.insert(duels.end(), newer.duels.begin(), newer.duels.end());
-  std::erase_if(points, [&](const Point& point) { return rows.contains({point.kind, point.ranks}); });
-  points.insert(points.end(), newer.points.begin(), newer.points.end());
+  std::erase_if(points, measured_anew);
+  std::ranges::copy_if(newer.points, std::back_inserter(points), measured_anew);
   if (!newer.combining.empty()) combining = newer.combining;
   machine = newer.machine;
   date = newer.date;

@@ -85,8 +85,8 @@ struct Measurements {
   std::vector<const Point*> row(Kind kind, Rank ranks) const;
   /// The numbers of ranks that a collective was measured on.
   std::vector<Rank> ranks(Kind kind) const;
-  /// Takes over what was measured anew; older rows of the same collective and number of ranks are given up, and duels
-  /// of which all collectives were measured anew on so many ranks.
+  /// Takes over the points that are settled; older ones of the same collective, ranks and bytes are given up, and duels
+  /// of which all parts were measured anew.
   void add(const Measurements& newer);
   bool operator==(const Measurements&) const = default;
 };

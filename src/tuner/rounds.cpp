@@ -90,6 +90,13 @@ std::string share(const Group& world, std::string text) {
   return text;
 }
 
+/// Where each rank has a block for each other, all ranks' blocks, and what algorithms keep of them meanwhile, grow with
+/// the square of the ranks: on 64 they would fill 48 GiB with blocks of 2 MiB.
+bool fits_memory(const Form& form, Rank ranks, Count bytes) {
+  constexpr Count most = Count{1} << 30;  // of the blocks on one side
+  return !(form.all_input || form.all_output) || bytes <= most / ranks / ranks;
+}
+
 /// Rank 0 lists them for all: the others need not build everybody's plans again.
 std::vector<Point> list(const Group& world, const Plan& plan, bool single_copy) {
   std::string text;
@@ -97,7 +104,8 @@ std::vector<Point> list(const Group& world, const Plan& plan, bool single_copy) 
     Measurements listed;
     for (const Kind kind : plan.kinds)
       for (const Count bytes : kind == Kind::barrier ? std::vector<Count>{0} : plan.sizes)
-        listed.points.push_back(candidates_at(kind, world.size(), bytes, single_copy));
+        if (fits_memory(*form_of(kind), world.size(), bytes))
+          listed.points.push_back(candidates_at(kind, world.size(), bytes, single_copy));
     text = to_json(listed);
   }
   return from_json(share(world, std::move(text))).points;

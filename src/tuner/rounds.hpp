@@ -30,7 +30,7 @@ Measurements measure(const Group& world, const Plan& plan, const tune::Machine& 
 
 /// Which candidates of a point need no further round: those far behind, and those behind beyond doubt. The two fastest
 /// stay, and so do the fastest of those that need less than the fastest: no memory of others, any order, any number of
-/// ranks.
+/// ranks. (One whose first call takes long, and ten times as long as another's, is dropped before.)
 void drop_losers(Point& point);
 
 /// How long this process needs to combine two runs of doubles of these sizes.

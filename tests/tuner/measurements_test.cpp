@@ -71,18 +71,33 @@ TEST(Measurements, WhatIsNoneIsRefused) {
   }
 }
 
-TEST(Measurements, NewRowsReplaceOldOnes) {
+TEST(Measurements, NewPointsReplaceOldOnes) {
   Measurements all = lawful(), newer = lawful();
   std::erase_if(newer.points, [](const Point& point) { return point.kind != Kind::bcast || point.ranks != 4; });
   newer.points.resize(1);
   newer.points[0].candidates[0].times.assign(9, 7);
   newer.date = "later";
+  const Point& changed = newer.points[0];
   const std::size_t before = all.points.size();
   all.add(newer);
-  EXPECT_EQ(all.points.size(), before - sizes.size() + 1);
-  EXPECT_EQ(all.row(Kind::bcast, 4).size(), 1u);
+  EXPECT_EQ(all.points.size(), before);
+  EXPECT_EQ(*all.at(Kind::bcast, 4, changed.bytes), changed);
+  EXPECT_EQ(all.row(Kind::bcast, 4).size(), sizes.size());
   EXPECT_EQ(all.row(Kind::bcast, 2).size(), sizes.size());
   EXPECT_EQ(all.date, "later");
+}
+
+TEST(Measurements, WhatHasNotSettledReplacesNothing) {
+  Measurements all = lawful(), newer = lawful();
+  for (Point& point : newer.points)
+    for (Candidate& candidate : point.candidates)
+      candidate.times.resize(std::min<std::size_t>(2, candidate.times.size()));
+  newer.duels.clear();
+  const std::vector<Point> before = all.points;
+  const std::size_t duels = all.duels.size();
+  all.add(newer);
+  EXPECT_EQ(all.points, before);
+  EXPECT_EQ(all.duels.size(), duels);
 }
 
 }  // namespace

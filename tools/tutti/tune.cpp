@@ -22,6 +22,7 @@
 #include <filesystem>
 #include <fstream>
 #include <iterator>
+#include <map>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -217,12 +218,11 @@ void report(const tuner::Measurements& measurements, const tune::Machine& machin
 }
 
 /// Too short to be relied on.
-int report_trial(const tuner::Measurements& measurements, const tune::Machine& machine) {
+void report_trial(const tuner::Measurements& measurements, const tune::Machine& machine) {
   const tuner::Repaired repaired = tuner::derive_and_repair(measurements, machine);
   fmt::print("{}", repaired.lines);
   report(measurements, machine, repaired);
   fmt::print("This was a trial, and is not kept; without --quick it is.\n");
-  return 0;
 }
 
 /// What else runs. Says so at once when that spoils the measurements.
@@ -232,6 +232,38 @@ std::string foreign_load(int cores) {
   if (load[0] > 0.25 * cores)
     fmt::print(stderr, "tutti: other programs keep {:.1f} cores busy; the measurements tell of them, too\n", load[0]);
   return fmt::format("load before: {:.2f}", load[0]);
+}
+
+/// The jobs of all numbers of ranks, one after the other. What earlier ones have measured outlives one that fails.
+tuner::Measurements measure_all(const TuneOptions& given, const std::vector<Rank>& ranks, int& status) {
+  tuner::Measurements found;
+  const auto begin = Clock::now();
+  for (std::size_t i = 0; i < ranks.size(); ++i) {
+    const double used = std::chrono::duration<double>(Clock::now() - begin).count();
+    const double share = std::max(1.0, (given.minutes * 60 - used) / static_cast<double>(ranks.size() - i));
+    const Mailbox mailbox;
+    status = launch(job_of(given, ranks[i], share, mailbox.path()));
+    if (status != 0) break;
+    const tuner::Measurements one = tuner::from_json(mailbox.text());
+    found.points.insert(found.points.end(), one.points.begin(), one.points.end());
+    found.duels.insert(found.duels.end(), one.duels.begin(), one.duels.end());
+    if (i == 0) found.combining = one.combining;  // with as few neighbours as possible
+    for (const std::string& remark : one.remarks) found.remarks.push_back(remark);
+  }
+  return found;
+}
+
+/// Whether there is something to choose by. Says for what the time was too short.
+bool tell_of_unsettled(const tuner::Measurements& found) {
+  std::map<Rank, int> open;
+  for (const tuner::Point& point : found.points)
+    if (!point.settled()) ++open[point.ranks];
+  for (const auto& [ranks, points] : open)
+    fmt::print(stderr,
+               "tutti: on {} ranks the time was too short for {} points, which stay as they were; "
+               "give more --minutes, or fewer collectives, sizes or ranks\n",
+               ranks, points);
+  return std::ranges::any_of(found.points, &tuner::Point::settled);
 }
 
 int tune_machine(TuneOptions given) {
@@ -254,25 +286,21 @@ int tune_machine(TuneOptions given) {
     if (!trouble.empty()) std::fprintf(stderr, "tutti: %s\n", trouble.c_str());
   }
 
-  tuner::Measurements found;
-  found.remarks.push_back(foreign_load(machine.cores));
-  const auto begin = Clock::now();
-  for (std::size_t i = 0; i < ranks.size(); ++i) {
-    const double used = std::chrono::duration<double>(Clock::now() - begin).count();
-    const double share = std::max(1.0, (given.minutes * 60 - used) / static_cast<double>(ranks.size() - i));
-    const Mailbox mailbox;
-    if (const int status = launch(job_of(given, ranks[i], share, mailbox.path())); status != 0) return status;
-    const tuner::Measurements one = tuner::from_json(mailbox.text());
-    found.points.insert(found.points.end(), one.points.begin(), one.points.end());
-    found.duels.insert(found.duels.end(), one.duels.begin(), one.duels.end());
-    if (i == 0) found.combining = one.combining;  // with as few neighbours as possible
-    for (const std::string& remark : one.remarks) found.remarks.push_back(remark);
-  }
+  const std::string load = foreign_load(machine.cores);
+  int status = 0;
+  tuner::Measurements found = measure_all(given, ranks, status);
+  const bool settled = tell_of_unsettled(found);
+  if (!settled && status == 0) status = 1;
+  if (!settled) return status;
+  found.remarks.insert(found.remarks.begin(), load);
   found.machine = machine.text();
   found.date = now_text();
   found.version = fmt::format("{}, wire version {}", TUTTI_VERSION, host::wire_version);
 
-  if (given.quick) return report_trial(found, machine);
+  if (given.quick) {
+    report_trial(found, machine);
+    return status;
+  }
   tuner::Repaired repaired;
   const auto lines_of = [&](const tuner::Measurements& all) {
     repaired = tuner::derive_and_repair(all, machine);
@@ -283,7 +311,7 @@ int tune_machine(TuneOptions given) {
   if (!now.empty() && now != trouble) std::fprintf(stderr, "tutti: %s\n", now.c_str());
   report(all, machine, repaired);
   fmt::print("Jobs on this machine use {} from now on; tutti explain says why.\n", path);
-  return 0;
+  return status;
 }
 
 }  // namespace
