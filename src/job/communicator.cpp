@@ -149,7 +149,15 @@ Hosts find_hosts(Communicator& ranks, const JobNews& news) {
     Memory memory = share_memory(*here, news.job);
     found.segment = std::move(memory.segment);
     if (found.segment != nullptr) {
-      found.board = shared_board(*here, *found.segment, news.name.data());
+      try {
+        found.board = shared_board(*here, *found.segment, news.name.data());
+      } catch (const Error& error) {  // on all ranks of this host, and on none of the others, who go on
+        memory.why = error.what();
+        found.segment->leave(found.place);
+        found.segment = nullptr;
+      }
+    }
+    if (found.segment != nullptr) {
       share(*here, name);
     } else if (!memory.why.empty()) {
       base::log("the ranks of this host share no memory, and send each other messages of the MPI: " + memory.why);

@@ -106,6 +106,7 @@ bool Planner::Entry::same_layouts(const Call& call) const {
 }
 
 Planner::Entry* Planner::Set::find(const Key& key, const Call& call) {
+  if (first.matches(key, call)) return &first;
   const auto found = std::ranges::find_if(others, [&](const Entry& entry) { return entry.matches(key, call); });
   return found == others.end() ? nullptr : &*found;
 }
@@ -126,10 +127,11 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
 
 [[gnu::noinline]] const std::shared_ptr<const Bound>& Planner::prepare_other(Set& set, const Key& key,
                                                                              const Call& call) {
-  if (Entry* const found = set.find(key, call); found != nullptr) return found->bound;
+  for (Set* const kept : {&set, &long_ones_})
+    if (Entry* const found = kept->find(key, call); found != nullptr) return found->bound;
   check(call);
   auto bound = make(call);
-  Entry& entry = set.place();
+  Entry& entry = (bound->plan.steps.size() > most_steps ? long_ones_ : set).place();
   entry.key = Key();  // in case there is no memory for the rest
   entry.bound.reset();
   entry.algorithm = call.algorithm;

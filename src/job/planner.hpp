@@ -115,6 +115,9 @@ class Planner {
   std::vector<Rank> near_;
   std::shared_ptr<const Topology> topology_;  // none: a group without neighbours
   std::array<Set, 64> cache_;
+  /// Plans through cells grow with the data, some 250 bytes a step: of long ones few are kept.
+  static constexpr std::size_t most_steps = 8192;
+  Set long_ones_;
 };
 
 }  // namespace tutti::job

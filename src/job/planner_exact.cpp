@@ -17,8 +17,8 @@ bool is_floating(Type type) {
   return type == Type::float32 || type == Type::float64 || type == Type::complex64 || type == Type::complex128;
 }
 
-bool is_at_one_place(const tune::Choice& choice) {
-  return collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs.at_one_place;
+const collectives::Needs& needs_of(const tune::Choice& choice) {
+  return collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)].needs;
 }
 
 /// One that combines what fits a small cell at one place; nothing where none can be used. That moves a number sooner
@@ -107,9 +107,10 @@ std::shared_ptr<const engine::Bound> Planner::make_exact(const Call& call) {
   if (call.exact == Exactness::each) {
     const tune::Choice choice = choose(call);
     // Of two numbers every algorithm makes one sum, at one place.
-    if (is_at_one_place(choice) || size_ <= 2) return bind(call, carried, choice, &how);
+    if (needs_of(choice).at_one_place || size_ <= 2) return bind(call, carried, choice, &how);
     const auto small = small_at_one_place(call.kind, shape(call), agreed_.single_copy);
-    if (small && call.algorithm.empty()) return bind(call, carried, *small, &how);
+    // One that was asked for and takes small ones alone need not take the words that would travel for them.
+    if (small && (call.algorithm.empty() || needs_of(choice).fits_small)) return bind(call, carried, *small, &how);
   }
   how.way = call.exact == Exactness::folded ? ExactCall::Way::folded : ExactCall::Way::as_words;
   carried.type = Type::int64;

@@ -129,7 +129,8 @@ int ranks_per_core(std::span<const Card> cards, std::span<const Rank> hosts) {
   for (Rank machine = 0; machine <= std::ranges::max(machines); ++machine) {
     std::map<Rank, int> limits;  // of its hosts
     for (std::size_t rank = 0; rank < cards.size(); ++rank)
-      if (machines[rank] == machine) limits.try_emplace(hosts[rank], shared_cores(cards, hosts, hosts[rank]));
+      if (machines[rank] == machine && !limits.contains(hosts[rank]))
+        limits[hosts[rank]] = shared_cores(cards, hosts, hosts[rank]);
     const auto add = [](int sum, const auto& one) { return sum + one.second; };
     const int allowed = std::accumulate(limits.begin(), limits.end(), 0, add);
     const int bound = bound_to(cards, machines, machine);  // 0 where no rank can tell
