@@ -8,6 +8,7 @@
 #include <CLI/CLI.hpp>
 #include <chrono>
 #include <optional>
+#include <utility>
 
 #include "pipeline.hpp"
 
@@ -26,6 +27,9 @@ struct Arguments {
 class Bar {
  public:
   Bar(std::int64_t all, bool show) : all_(all), show_(show && isatty(STDERR_FILENO) == 1) {}
+  ~Bar() { end(); }
+  Bar(const Bar&) = delete;
+  Bar& operator=(const Bar&) = delete;
   void at(std::int64_t bytes) {
     if (!show_) return;
     const auto megabytes = [](std::int64_t b) { return static_cast<double>(b) / 1e6; };
@@ -36,13 +40,17 @@ class Bar {
       fmt::print(stderr, "\r[{:#<{}}{:.<{}}] {:3}% of {:.1f} MB", "", full, "", 40 - full, 100 * bytes / all_,
                  megabytes(all_));
     }
-    if (bytes == all_) fmt::print(stderr, "\n");
+    open_ = true;
     std::fflush(stderr);
+  }
+  /// What follows begins a line of its own.
+  void end() {
+    if (std::exchange(open_, false)) fmt::print(stderr, "\n");
   }
 
  private:
   std::int64_t all_;
-  bool show_;
+  bool show_, open_ = false;
 };
 
 /// Bytes of a regular file; -1 for standard input, pipes, devices, and files that say 0: those of /proc have content.
@@ -115,6 +123,7 @@ int run(Arguments arguments) {
   const auto begin = std::chrono::steady_clock::now();
   const std::int64_t read = compress::run(world, arguments.options, input, output ? &*output : nullptr,
                                           [&](std::int64_t done) { bar.at(done); });
+  bar.end();
   if (!root) return 0;
   if (read == 0) output->write(compress::empty_stream(arguments.options.level));
   output->keep();

@@ -1,5 +1,5 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
-/* The collectives that are compared: one table, one line each (and one function in each layer). */
+/* The collectives that are compared: one table, one line each (and two functions in each layer, blocking and not). */
 #ifndef VERSUS_COLLECTIVES_H
 #define VERSUS_COLLECTIVES_H
 

@@ -14,7 +14,7 @@
 #include "clock.h"
 #include "load.h"
 
-enum { MOST_ROUNDS = 200, LEAST_ROUNDS = 7, CALIBRATIONS = 9 };
+enum { MOST_ROUNDS = 200, LEAST_ROUNDS = 7, CALIBRATIONS = 9, MOST_COLUMNS = 2 + 2 * MOST_VARIANTS };
 enum { LATE = -1 }; /* a sample that some rank began late: less than any time */
 
 enum kind { CALL, WORK, BY_TIME, BY_WORK };
@@ -134,15 +134,30 @@ static double* samples_of(const struct overlap* o, double* of_rank, int column) 
   return of_rank + (long)column * o->rounds;
 }
 
+/* The columns in an order that all ranks draw alike: everything comes behind everything else. */
+static void shuffle(int* order, int columns, uint64_t* state) {
+  for (int i = 0; i < columns; ++i) order[i] = i;
+  for (int i = columns - 1; i > 0; --i) {
+    *state = *state * 6364136223846793005u + 1442695040888963407u;
+    const int other = (int)((*state >> 33) % (uint64_t)(i + 1)), kept = order[i];
+    order[i] = order[other];
+    order[other] = kept;
+  }
+}
+
 static void take_samples(struct overlap* o) {
+  uint64_t state = 1;
+  int order[MOST_COLUMNS];
   o->scheme = o->plan->scheme;
-  for (int round = 0; round < o->rounds; ++round)
+  for (int round = 0; round < o->rounds; ++round) {
+    shuffle(order, o->columns, &state);
     for (int i = 0; i < o->columns; ++i) {
-      const int column = (i + round) % o->columns; /* everything has every neighbour */
+      const int column = order[i];
       const enum kind kind = column < 2 ? (enum kind)column : column % 2 == 0 ? BY_TIME : BY_WORK;
       const int tests = column < 2 ? 0 : o->tests->counts[column / 2 - 1];
       samples_of(o, o->samples, column)[round] = sample(o, kind, tests);
     }
+  }
 }
 
 /* Rank 0: the slowest rank's of each round, without rounds that some rank began late. Their number. `alone`: of the

@@ -159,8 +159,8 @@ bool share(const Node& one, const Node& other, Count distance) {
   Count position = 0;
   write_out(one, 0, position, mine);
   write_out(other, distance, position, others);
-  std::ranges::sort(mine, {}, &Touched::begin);
-  std::ranges::sort(others, {}, &Touched::begin);
+  for (std::vector<Touched>* all : {&mine, &others})  // most layouts go upwards
+    if (!std::ranges::is_sorted(*all, {}, &Touched::begin)) std::ranges::sort(*all, {}, &Touched::begin);
   for (auto a = mine.begin(), b = others.begin(); a != mine.end() && b != others.end();) {
     if (std::max(a->begin, b->begin) < std::min(a->end, b->end)) return true;
     a->end < b->end ? ++a : ++b;

@@ -10,7 +10,7 @@ import matplotlib.pyplot as plt
 import rich.table
 
 from . import page
-from .pictures import COLOURS
+from .pictures import COLOURS, OTHER
 from .table import number, size_text
 
 SCHEMES = ("time", "fixed")
@@ -200,7 +200,7 @@ def draw_one(axes, points):
     """Overhead / time of the call by size: what is under 1 is gained. Dotted: by time, which is too good."""
     for name in dict.fromkeys(point.name for point in points):
         line = [point for point in points if point.name == name]
-        colour = COLOURS[line[0].library]
+        colour = COLOURS.get(line[0].library, OTHER)
         for scheme, style in (("fixed", "-" if line[0].setting == "calls" else "--"), ("time", ":")):
             there = [(max(point.bytes, 1), 1 - point.hidden(scheme)) for point in line if point.best(scheme)]
             label = name if scheme == "fixed" else None

@@ -8,6 +8,7 @@ import matplotlib.pyplot as plt
 from .table import size_text
 
 matplotlib.use("Agg")
+OTHER = "tab:gray"
 COLOURS = {"tutti": "tab:red", "openmpi": "tab:blue", "mpich": "tab:green", "impi": "tab:orange"}
 
 
@@ -45,11 +46,11 @@ def curves(comparisons, ranks, path):
     figure, grid = plt.subplots(rows, columns, figsize=size, layout="constrained", squeeze=False)
     for axes, name in zip(grid.flat, names):
         points = [one for one in chosen if one.collective == name]
-        for library, colour in COLOURS.items():
+        for library in ["tutti", *dict.fromkeys(other for one in points for other in one.others)]:
             line = [(one.bytes, one.us if library == "tutti" else one.others.get(library)) for one in points]
             line = [(x, y) for x, y in line if y]
             if line:
-                axes.loglog(*zip(*line), marker=".", color=colour, label=library, base=10)
+                axes.loglog(*zip(*line), marker=".", color=COLOURS.get(library, OTHER), label=library, base=10)
         if wire := [(one.bytes, one.wire_us) for one in points if one.wire_us]:
             axes.loglog(*zip(*wire), "--", color="black", linewidth=1, label="wire limit", base=10)
         axes.set_title(name, fontsize=10)

@@ -157,7 +157,8 @@ class Run:
         """Rounds of all points, as many as are asked for and fit into the time; then of those that are unsure: those
         at which Tutti looks slower, and just as well those at which it may look faster by chance."""
         begin = time.monotonic()
-        self.go_on(self.options.rounds, begin + 60 * self.options.minutes * FIRST, step, after_round)
+        share = FIRST if self.options.again else 1
+        self.go_on(self.options.rounds, begin + 60 * self.options.minutes * share, step, after_round)
         points = unsure(self) if self.options.again else []
         if points:
             before = self.rounds
