@@ -238,7 +238,8 @@ TEST_F(EndTest, OutputThatARequestDropsShowsInTheStatus) {
     ASSERT_GT(launcher, 0);
     if (!asked.empty()) kill(launcher, SIGTERM);
     ASSERT_TRUE(job.complains("written"));
-    usleep(100'000);  // Nobody reads, and the ranks have ended.
+    // Nobody reads, and the ranks have ended: the shell's two halves and the launcher's two processes are left.
+    ASSERT_TRUE(job.has_descendants(4));
     kill(launcher, SIGTERM);
     EXPECT_TRUE(job.complains("status " + std::to_string(128 + SIGTERM)));
   }
