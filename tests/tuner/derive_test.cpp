@@ -118,6 +118,36 @@ TEST(Derive, AsksTheStandardTableOfItsMachine) {
   EXPECT_EQ(chosen(derive(tie, amd), Kind::alltoall, 4, 1 << 20), "board_pipeline");
 }
 
+TEST(Derive, AsksTheStandardTableForWhatTheMachineCanDo) {
+  tune::Machine closed = imaginary;
+  closed.single_copy = false;
+  const std::string open = chosen("", Kind::allreduce, 4, 1 << 20),
+                    other = chosen("", Kind::allreduce, 4, 1 << 20, false);
+  ASSERT_NE(open, other);
+  const auto tie = of(Kind::allreduce, {{4, 1 << 20}}, {steady("ring", 100), steady(other, 101)});
+  EXPECT_EQ(chosen(derive(tie, closed), Kind::allreduce, 4, 1 << 20, false), other);
+}
+
+TEST(Derive, NoiseChangesNothingForAllSizesEither) {
+  const std::string standard = chosen("", Kind::gatherv, 4, 8);
+  ASSERT_NE(standard, "linear");
+  const auto tie = of(Kind::gatherv, {{4, 8}, {4, 4096}}, {steady("linear", 100), steady(standard, 101)});
+  EXPECT_EQ(chosen(derive(tie, imaginary), Kind::gatherv, 4, 8), standard);
+  const auto clear = of(Kind::gatherv, {{4, 8}, {4, 4096}}, {steady("linear", 100), steady(standard, 120)});
+  EXPECT_EQ(chosen(derive(clear, imaginary), Kind::gatherv, 4, 8), "linear");
+}
+
+TEST(Derive, TakesWhatIsPinned) {
+  for (const auto& [kind, bytes] : {std::pair<Kind, Count>{Kind::barrier, 0}, {Kind::bcast, 64}}) {
+    const std::string standard = chosen("", kind, 4, bytes);
+    const char* const wish = kind == Kind::barrier ? "dissemination" : "linear";
+    ASSERT_NE(standard, wish);
+    const auto tie = of(kind, {{4, bytes}}, {steady(wish, 100), steady(standard, 101)});
+    EXPECT_EQ(chosen(derive(tie, imaginary), kind, 4, bytes), standard);
+    EXPECT_EQ(chosen(derive(tie, imaginary, {{{kind, 4, bytes}, wish}}), kind, 4, bytes), wish);
+  }
+}
+
 TEST(Derive, OneChoiceForAllSizesWhereRanksKnowTheirOwnCountsAlone) {
   Measurements points = of(Kind::gatherv, {{4, 8}}, {steady("linear", 100), steady("board", 150)});
   Measurements others = of(Kind::gatherv, {{4, 4096}}, {steady("linear", 400), steady("board", 100)});
