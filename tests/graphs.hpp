@@ -4,6 +4,8 @@
 
 #include <algorithm>
 #include <cstdint>
+#include <functional>
+#include <numeric>
 #include <vector>
 
 #include "base/random.hpp"
@@ -32,7 +34,8 @@ inline std::vector<Neighbors> random_graph(Rank size, std::uint64_t seed) {
 
 inline std::vector<Neighbors> edges_of(const Lattice& lattice) {
   std::vector<Neighbors> all;
-  for (Rank rank = 0; rank < size_of(lattice); ++rank) all.push_back(neighbors(lattice, rank));
+  const Rank size = std::accumulate(lattice.dims.begin(), lattice.dims.end(), 1, std::multiplies<>());
+  for (Rank rank = 0; rank < size; ++rank) all.push_back(neighbors(lattice, rank));
   return all;
 }
 

@@ -15,7 +15,7 @@ _INDEX_AT = 8
 
 
 class Operation:
-    """A reduction that `reduce` and `allreduce` take as ``op``: a constant such as ``tutti.SUM``, or made by `op`."""
+    """What the reductions take as ``op``: a constant such as ``tutti.SUM``, or made by `op`."""
 
     def __init__(self, name: str, function: Callable | None = None, commutative: bool = True):
         """Used by this module; call `op` to make one of your own."""

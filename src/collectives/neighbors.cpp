@@ -9,12 +9,6 @@
 
 namespace tutti::collectives {
 
-Rank size_of(const Lattice& lattice) {
-  Rank size = 1;
-  for (const int dim : lattice.dims) size *= dim;
-  return size;
-}
-
 std::vector<int> coordinates(const Lattice& lattice, Rank rank) {
   std::vector<int> found(lattice.dims.size());
   for (std::size_t d = lattice.dims.size(); d-- > 0; rank /= lattice.dims[d]) found[d] = rank % lattice.dims[d];

@@ -34,8 +34,6 @@ struct Lattice {
   bool operator==(const Lattice&) const = default;
 };
 
-/// How many ranks it has.
-Rank size_of(const Lattice& lattice);
 std::vector<int> coordinates(const Lattice& lattice, Rank rank);
 /// The rank there, around periodic dimensions; -1 outside the others.
 Rank rank_at(const Lattice& lattice, std::span<const int> coordinates);

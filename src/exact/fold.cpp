@@ -70,7 +70,7 @@ class Folding {
   void run(const std::byte* numbers, Count count) {
     const Count whole = count / lane_count * lane_count;
     for (Count at = 0; at < whole; at += block) one_block(numbers + at * size, std::min(block, whole - at));
-    for (Count i = whole; i < count; ++i) add(part(i), number(numbers, i));
+    for (Count i = whole; i < count; ++i) add(part(i), number<T>(numbers + i * size));
     if (used_)
       for (int i = 0; i < lane_count; ++i) {
         add(part(i), pairs_.sum[i]);
@@ -84,11 +84,6 @@ class Folding {
 
  private:
   static constexpr auto size = static_cast<Count>(sizeof(T));
-  static double number(const std::byte* numbers, Count i) {
-    T value;
-    std::memcpy(&value, numbers + i * size, sizeof value);
-    return value;
-  }
   Word* part(Count i) { return accumulators_ + static_cast<std::size_t>(i % parts_) * words; }
 
   void one_block(const std::byte* numbers, Count count) {
@@ -126,7 +121,7 @@ class Folding {
   void by_exponent(const std::byte* numbers, Count count) {
     if (buckets_.empty()) buckets_.resize(static_cast<std::size_t>(parts_));
     for (Count i = 0; i < count; i += parts_)
-      for (int j = 0; j < parts_; ++j) buckets_[static_cast<std::size_t>(j)].add(number(numbers, i + j));
+      for (int j = 0; j < parts_; ++j) buckets_[static_cast<std::size_t>(j)].add(number<T>(numbers + (i + j) * size));
   }
 
   static constexpr int blocks_by_exponent = 32;

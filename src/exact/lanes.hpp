@@ -19,7 +19,15 @@ typedef double Lanes __attribute__((vector_size(lane_count * sizeof(double))));
 typedef float Floats __attribute__((vector_size(lane_count * sizeof(float))));
 typedef std::int64_t Bits __attribute__((vector_size(lane_count * sizeof(std::int64_t))));
 
-/// Numbers as doubles, which hold floats exactly.
+/// A number as a double, which holds a float exactly.
+template <class T>
+TUTTI_EXACT_INLINE double number(const std::byte* from) {
+  T value;
+  std::memcpy(&value, from, sizeof value);
+  return value;
+}
+
+/// Several of them.
 template <class T>
 TUTTI_EXACT_INLINE void load(const std::byte* from, Lanes& lanes) {
   if constexpr (std::is_same_v<T, float>) {

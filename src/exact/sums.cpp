@@ -13,13 +13,6 @@ namespace tutti::exact {
 
 namespace {
 
-template <class T>
-double number(const std::byte* from) {
-  T value;
-  std::memcpy(&value, from, sizeof value);
-  return value;
-}
-
 /// Any numbers, one sum.
 template <class T>
 T sum_slowly(std::span<const std::byte* const> sources, Count i) {

@@ -4,7 +4,6 @@
 
 #include <algorithm>
 #include <array>
-#include <map>
 #include <mutex>
 #include <numeric>
 #include <utility>
@@ -12,6 +11,7 @@
 
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "base/numbered.hpp"
 #include "job/assembly.hpp"
 #include "job/machine.hpp"
 #include "job/runtime.hpp"
@@ -127,15 +127,6 @@ struct Hosts {
   std::vector<Rank> of{};  ///< Each rank; empty: all are on one.
 };
 
-/// Numbers hosts, each named by one of its ranks, by their lowest ranks.
-std::vector<Rank> numbered(const std::vector<std::int64_t>& names) {
-  std::map<std::int64_t, Rank> numbers;
-  std::vector<Rank> hosts;
-  for (const std::int64_t name : names)
-    hosts.push_back(numbers.try_emplace(name, static_cast<Rank>(numbers.size())).first->second);
-  return numbers.size() > 1 ? hosts : std::vector<Rank>();
-}
-
 Hosts find_hosts(Communicator& ranks, const JobNews& news) {
   Hosts found;
   found.here = ranks.neighbors(base::variable("TUTTI_HOST"));
@@ -171,7 +162,7 @@ Hosts find_hosts(Communicator& ranks, const JobNews& news) {
   });
   std::vector<std::int64_t> names(static_cast<std::size_t>(ranks.size()));
   expect(ranks.all(name, names), "gathering");
-  found.of = numbered(names);
+  if (std::vector<Rank> hosts = base::numbered(names); std::ranges::max(hosts) > 0) found.of = std::move(hosts);
   return found;
 }
 

@@ -64,7 +64,7 @@ std::shared_ptr<Member> Member::create(std::span<const Rank> ranks, const void* 
   if (me == first) tell(news, leaders);
   if (me != first) hear(news, me == here.front() ? first : here.front());
   made.context = news.context;
-  made.name = who().name + "/created";
+  made.name = name_within("created");
   if (me == here.front()) {
     try {
       if (runtime_->place().boards) news.board = static_cast<std::int64_t>(make_board(made));

@@ -10,6 +10,7 @@
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "base/numbered.hpp"
 #include "collectives/collective.hpp"
 #include "host/board.hpp"
 #include "job/runtime.hpp"
@@ -24,11 +25,8 @@ namespace {
 
 /// The host of each member, numbered by their lowest members; empty when they share one.
 std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
-  std::map<Rank, Rank> numbers;
-  std::vector<Rank> hosts;
-  for (const Rank world : who.world)
-    hosts.push_back(numbers.try_emplace(runtime.host_of(world), static_cast<Rank>(numbers.size())).first->second);
-  return numbers.size() > 1 ? hosts : std::vector<Rank>();
+  std::vector<Rank> hosts = base::numbered(who.world, [&](Rank world) { return runtime.host_of(world); });
+  return std::ranges::max(hosts) > 0 ? hosts : std::vector<Rank>();
 }
 
 Agreed agreed(Runtime& runtime, const Membership& who) {
@@ -208,6 +206,13 @@ void expect_agreement(std::span<const Wish> wishes, const std::string& group, Ra
 
 }  // namespace
 
+std::string Member::name_within(const std::string& step) const {
+  constexpr std::size_t most = 160, kept = 60;
+  std::string name = who().name + "/" + step;
+  if (name.size() > most) name.replace(kept, name.size() - 2 * kept, "...");
+  return name;
+}
+
 std::shared_ptr<Member> Member::split(int colour, int key, const void* site, std::uint64_t agreed) {
   const auto size = static_cast<std::size_t>(channel_->size());
   const Rank me = channel_->rank();
@@ -218,7 +223,7 @@ std::shared_ptr<Member> Member::split(int colour, int key, const void* site, std
   Membership made;
   const std::uint64_t number = splits_++;
   made.context = base::combine(base::combine(who().context, number), static_cast<std::uint64_t>(colour));
-  made.name = who().name + "/" + std::to_string(number) + "." + std::to_string(colour);
+  made.name = name_within(std::to_string(number) + "." + std::to_string(colour));
   std::vector<Rank> ranks;
   for (std::size_t r = 0; r < size; ++r)
     if (colour >= 0 && wishes[r].colour == colour) ranks.push_back(static_cast<Rank>(r));

@@ -81,6 +81,8 @@ class Member : public std::enable_shared_from_this<Member> {
   Runtime& runtime() { return *runtime_; }
   const std::shared_ptr<Runtime>& shared_runtime() const { return runtime_; }
   const engine::Membership& who() const { return channel_->who(); }
+  /// The name of a group that is made from this one. Of a long line of them the middle is left out.
+  std::string name_within(const std::string& step) const;
   /// The host of each member, numbered by their lowest members; empty: all share one.
   std::span<const Rank> hosts() const { return planner_.agreed().hosts; }
 

@@ -123,7 +123,7 @@ std::shared_ptr<Member::Survey> Member::survey(const void* site) {
   const std::vector<Rank> ranks = members(found->lost, false), here = near(ranks);
   engine::Membership& made = found->made;
   made.context = base::combine(base::combine(who().context, by_shrink), agreements_);
-  made.name = who().name + "/shrunk";
+  made.name = name_within("shrunk");
   made.rank = static_cast<Rank>(std::ranges::find(ranks, channel_->rank()) - ranks.begin());
   for (const Rank rank : ranks) made.world.push_back(who().world[static_cast<std::size_t>(rank)]);
   if (!runtime_->place().boards || here.size() == 1) return found;

@@ -13,6 +13,7 @@
 #include <optional>
 
 #include "base/hash.hpp"
+#include "base/numbered.hpp"
 #include "host/topology.hpp"
 #include "launch/secret.hpp"
 
@@ -60,16 +61,6 @@ int cores_allowed() {
   return host::usable_cores(std::move(all), "/").usable;
 }
 
-/// Where each rank is, numbered in the order of their lowest ranks.
-template <class Name>
-std::vector<Rank> number(std::span<const Card> cards, Name name) {
-  std::map<std::string_view, Rank> known;
-  std::vector<Rank> places;
-  for (const Card& card : cards)
-    places.push_back(known.emplace(name(card), static_cast<Rank>(known.size())).first->second);
-  return places;
-}
-
 std::string_view machine_of(const Card& card) { return std::string_view(card.host).substr(0, card.host.find(' ')); }
 
 /// Empty where nothing is known.
@@ -106,7 +97,7 @@ std::string host_name() {
 Card own_card(std::uint64_t door) { return {host_name(), door, cores_allowed(), mask_of(host::affinity())}; }
 
 std::vector<Rank> number_hosts(std::span<const Card> cards) {
-  return number(cards, [](const Card& card) { return std::string_view(card.host); });
+  return base::numbered(cards, [](const Card& card) { return std::string_view(card.host); });
 }
 
 bool share_network(std::span<const Card> cards) {
@@ -125,7 +116,7 @@ int shared_cores(std::span<const Card> cards, std::span<const Rank> hosts, Rank 
 
 int ranks_per_core(std::span<const Card> cards, std::span<const Rank> hosts) {
   int most = 1;
-  const std::vector<Rank> machines = number(cards, machine_of);
+  const std::vector<Rank> machines = base::numbered(cards, machine_of);
   for (Rank machine = 0; machine <= std::ranges::max(machines); ++machine) {
     std::map<Rank, int> limits;  // of its hosts
     for (std::size_t rank = 0; rank < cards.size(); ++rank)

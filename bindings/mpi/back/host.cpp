@@ -12,6 +12,7 @@
 #include "awaited.hpp"
 #include "base/environment.hpp"
 #include "base/log.hpp"
+#include "base/numbered.hpp"
 #include "blocked.hpp"
 #include "carrier.hpp"
 #include "communicators.hpp"
@@ -80,11 +81,7 @@ static std::vector<Rank> hosts_of(Ranks& job, Ranks& here) {
   job::share(here, leader);
   std::vector<std::int64_t> leaders(static_cast<std::size_t>(job.size()));
   job::expect(job.all(leader, leaders), "allgather");
-  std::map<std::int64_t, Rank> numbers;
-  std::vector<Rank> hosts;
-  for (const std::int64_t one : leaders)
-    hosts.push_back(numbers.try_emplace(one, static_cast<Rank>(numbers.size())).first->second);
-  return hosts;
+  return base::numbered(leaders);
 }
 
 bool Host::read_settings() {

@@ -14,11 +14,10 @@ plan::Plan linear(const Shape& shape) {
     return b.build();
   }
   for (Rank rank = 0; rank < shape.size; ++rank) {
-    const Slice home = output_block(shape, rank);
     if (rank == shape.root)
-      b.copy(contribution(shape, home), home);
+      place_own_block(b, shape);
     else
-      b.recv(rank, home);
+      b.recv(rank, output_block(shape, rank));
   }
   return b.build();
 }

@@ -15,10 +15,6 @@ Slice Operands::blocks(Rank first, Rank last) const {
   return shape_.in_place ? Writer::output(offset, count) : Writer::input(offset, count);
 }
 
-Count Operands::largest() const {
-  return shape_.recv_counts.empty() ? shape_.count : std::ranges::max(shape_.recv_counts);
-}
-
 Slice Operands::sum(Writer& b) const {
   const Slice target = result();
   return !shape_.in_place || block(shape_.rank) == target ? target : b.scratch(target.count);

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "collectives/algorithm.hpp"
+#include "collectives/blocks.hpp"
 
 namespace tutti::collectives::reduce_scatter_block {
 
@@ -16,7 +17,7 @@ class Operands {
   Slice blocks(Rank first, Rank last) const;
   Slice block(Rank rank) const { return blocks(rank, rank + 1); }
   Slice all() const { return blocks(0, shape_.size); }
-  Count largest() const;
+  Count largest() const { return largest_block(shape_); }
   /// My block of the result.
   Slice result() const { return Writer::output(0, block(shape_.rank).count); }
 
