@@ -87,9 +87,13 @@ def failure_of_its_own(mpi, binary, ranks, seed, avoids):
 
 
 def bare_runs(mpi, ranks, seed, avoids):
-    """What the library leaves without the drop-in, twice, or, where it is its own reference, what its witness does."""
-    who = [mpi, mpi] if mpi.reference else [mpis.get(mpi.witness)]
-    return [trace(one, program(one, mpi.flags_of_random), ranks, seed, avoids) for one in who]
+    """What the library leaves without the drop-in, twice, or, where it is its own reference, what its witness does, and
+    itself in another way."""
+    runs = [(mpi, {}), (mpi, {})] if mpi.reference else [(mpis.get(mpi.witness), {}), (mpi, mpi.other_way)]
+    return [
+        trace(one, program(one, mpi.flags_of_random), ranks, seed, avoids, environment=settings)
+        for one, settings in runs
+    ]
 
 
 def expected_results(mpi, ranks, seeds):
