@@ -28,46 +28,32 @@ namespace tutti::python {
 
 namespace {
 
-Arguments arguments(int kind, nb::object send, nb::object recv, const Operation* op, Rank root, std::string algorithm,
-                    std::optional<std::vector<Count>> send_counts, std::optional<std::vector<Count>> send_offsets,
-                    std::optional<std::vector<Count>> recv_counts, std::optional<std::vector<Count>> recv_offsets) {
-  return {kind,
-          std::move(send),
-          std::move(recv),
-          op == nullptr ? Operation() : *op,
-          root,
-          std::move(algorithm),
-          std::move(send_counts),
-          std::move(send_offsets),
-          std::move(recv_counts),
-          std::move(recv_offsets)};
+std::unique_ptr<Prepared> prepared(const Group& group, int kind, nb::object send, nb::object recv, const Operation* op,
+                                   Rank root, std::string algorithm, std::optional<std::vector<Count>> send_counts,
+                                   std::optional<std::vector<Count>> send_offsets,
+                                   std::optional<std::vector<Count>> recv_counts,
+                                   std::optional<std::vector<Count>> recv_offsets) {
+  return std::make_unique<Prepared>(
+      group,
+      Arguments{kind, std::move(send), std::move(recv), op == nullptr ? Operation() : *op, root, std::move(algorithm),
+                std::move(send_counts), std::move(send_offsets), std::move(recv_counts), std::move(recv_offsets)});
 }
 
 template <class... Rest>
-void run(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
-  const Prepared prepared(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
-  say_call(true);
-  Pending pending(without_gil([&] { return group.start(prepared.call()); }));
-  wait(pending.request, prepared, time_limit(group));
+void run_one(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+  run(group, *prepared(group, kind, std::move(send), std::move(recv), std::move(rest)...));
 }
 
 template <class... Rest>
-std::unique_ptr<Started> start(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+std::unique_ptr<Started> start_one(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
   nb::object result = recv;
-  auto prepared =
-      std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
-  say_call(false);
-  Request request = without_gil([&] { return group.start(prepared->call()); });
-  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+  return start(group, prepared(group, kind, std::move(send), std::move(recv), std::move(rest)...), std::move(result));
 }
 
 template <class... Rest>
-std::unique_ptr<Repeated> init(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
+std::unique_ptr<Repeated> init_one(const Group& group, int kind, nb::object send, nb::object recv, Rest... rest) {
   nb::object result = recv;
-  auto prepared =
-      std::make_unique<Prepared>(group, arguments(kind, std::move(send), std::move(recv), std::move(rest)...));
-  Persistent persistent = without_gil([&] { return group.init(prepared->call()); });
-  return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
+  return init(group, prepared(group, kind, std::move(send), std::move(recv), std::move(rest)...), std::move(result));
 }
 
 /// The blocking form of what `start` starts. What a time-out or a signal cuts short is given up before Python sees
@@ -83,9 +69,7 @@ template <bool blocks>
 std::unique_ptr<Started> start_sum(const Group& group, nb::object values, nb::object total, std::string algorithm) {
   nb::object result = total;
   auto prepared = std::make_unique<Prepared>(std::move(values), std::move(total), std::move(algorithm));
-  say_call(blocks);
-  Request request = without_gil([&] { return group.start(prepared->call()); });
-  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+  return start(group, std::move(prepared), std::move(result), blocks);
 }
 
 template <bool blocks>
@@ -180,11 +164,11 @@ void define_group(nb::module_& module) {
           "reproducible", [](const Group& self) { return Handle(self.reproducible()); },
           "The same group with sums that are rounded once.")
       .def_prop_ro("is_reproducible", &Group::is_reproducible, "Whether sums are rounded once.");
-  define_collective(group, "run", &run<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+  define_collective(group, "run", &run_one<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Runs a collective.");
-  define_collective(group, "start", &start<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+  define_collective(group, "start", &start_one<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Starts a collective.");
-  define_collective(group, "init", &init<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
+  define_collective(group, "init", &init_one<const Operation*, Rank, std::string, Counts, Counts, Counts, Counts>,
                     "Makes a collective ready for many calls.");
   define_messages_and_sums(group);
   define_plan_calls(group);

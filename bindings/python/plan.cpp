@@ -47,27 +47,19 @@ void check_as(const std::vector<Plan>& plans, const std::string& collective, Cou
 }
 
 void run_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv, const Operation* op) {
-  const Prepared prepared(plan, std::move(send), std::move(recv), op);
-  say_call(true);
-  Pending pending(without_gil([&] { return group.start(prepared.call()); }));
-  wait(pending.request, prepared, time_limit(group));
+  run(group, Prepared(plan, std::move(send), std::move(recv), op));
 }
 
 std::unique_ptr<Started> start_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv,
                                     const Operation* op) {
   nb::object result = recv;
-  auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  say_call(false);
-  Request request = without_gil([&] { return group.start(prepared->call()); });
-  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+  return start(group, std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op), std::move(result));
 }
 
 std::unique_ptr<Repeated> init_plan(const Group& group, const Plan& plan, nb::object send, nb::object recv,
                                     const Operation* op) {
   nb::object result = recv;
-  auto prepared = std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op);
-  Persistent persistent = without_gil([&] { return group.init(prepared->call()); });
-  return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
+  return init(group, std::make_unique<Prepared>(plan, std::move(send), std::move(recv), op), std::move(result));
 }
 
 Plan cached(const Group& group, const std::string& key, const nb::callable& build) {

@@ -288,4 +288,21 @@ int Repeated::fileno() {
   return persistent_.fileno();
 }
 
+void run(const Group& group, const Prepared& prepared) {
+  say_call(true);
+  Pending pending(without_gil([&] { return group.start(prepared.call()); }));
+  wait(pending.request, prepared, time_limit(group));
+}
+
+std::unique_ptr<Started> start(const Group& group, std::unique_ptr<Prepared> prepared, nb::object result, bool blocks) {
+  say_call(blocks);
+  Request request = without_gil([&] { return group.start(prepared->call()); });
+  return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(result));
+}
+
+std::unique_ptr<Repeated> init(const Group& group, std::unique_ptr<Prepared> prepared, nb::object result) {
+  Persistent persistent = without_gil([&] { return group.init(prepared->call()); });
+  return std::make_unique<Repeated>(std::move(persistent), std::move(prepared), std::move(result), time_limit(group));
+}
+
 }  // namespace tutti::python

@@ -132,4 +132,11 @@ class Repeated {
   Persistent persistent_;  // last: its operation ends before its buffers go
 };
 
+/// A blocking call. What a time-out or a signal cuts short is given up.
+void run(const Group& group, const Prepared& prepared);
+/// `blocks`: it is waited for at once.
+std::unique_ptr<Started> start(const Group& group, std::unique_ptr<Prepared> prepared, nanobind::object result,
+                               bool blocks = false);
+std::unique_ptr<Repeated> init(const Group& group, std::unique_ptr<Prepared> prepared, nanobind::object result);
+
 }  // namespace tutti::python
