@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 #include "interpreter.hpp"
 
+#include <pthread.h>
 #include <unistd.h>
 
 #include <atomic>
@@ -11,10 +12,19 @@ namespace tutti::python {
 
 namespace {
 
-// Of the thread that ends the interpreter; 0: none does. Sequentially consistent, as `returning` is: of a thread that
-// goes for the GIL and the one that ends the interpreter, at least one sees the other.
+// Of the thread that ends the interpreter; 0: none does. Sequentially consistent, as `inside` is: of a thread that goes
+// for the GIL and the one that ends the interpreter, at least one sees the other.
 std::atomic<unsigned long> ender{0};
-std::atomic<int> returning{0};
+// Threads that go for the GIL, or run a reduction with it.
+std::atomic<int> inside{0};
+
+/// Counts this thread, or not: then the interpreter ends elsewhere.
+bool enter() {
+  inside.fetch_add(1, std::memory_order_seq_cst);
+  if (!is_ending_elsewhere()) return true;
+  inside.fetch_sub(1, std::memory_order_seq_cst);
+  return false;
+}
 
 }  // namespace
 
@@ -29,17 +39,29 @@ void begin_to_end() {
   ender.store(PyThread_get_thread_ident(), std::memory_order_seq_cst);
   // Those that have not seen it get the GIL now, and see it the next time.
   const WithoutGil released;
-  while (returning.load(std::memory_order_seq_cst) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+  while (inside.load(std::memory_order_seq_cst) != 0) std::this_thread::sleep_for(std::chrono::milliseconds(1));
+}
+
+void forget_threads_in_children() {
+  pthread_atfork(nullptr, nullptr, [] { inside.store(0, std::memory_order_seq_cst); });
 }
 
 WithoutGil::~WithoutGil() {
-  returning.fetch_add(1, std::memory_order_seq_cst);
-  if (is_ending_elsewhere()) {
-    returning.fetch_sub(1, std::memory_order_seq_cst);
-    while (true) pause();
-  }
+  while (!enter()) pause();
   PyEval_RestoreThread(state_);
-  returning.fetch_sub(1, std::memory_order_seq_cst);
+  inside.fetch_sub(1, std::memory_order_seq_cst);
+}
+
+WithGil::WithGil() {
+  if (!enter()) return;
+  state_ = PyGILState_Ensure();
+  has_it_ = true;
+}
+
+WithGil::~WithGil() {
+  if (!has_it_) return;
+  PyGILState_Release(state_);
+  inside.fetch_sub(1, std::memory_order_seq_cst);
 }
 
 #if PY_VERSION_HEX >= 0x030A0000

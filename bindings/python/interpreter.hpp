@@ -7,8 +7,10 @@
 namespace tutti::python {
 
 /// Called by the package when the interpreter begins to end, with the GIL: from now on no other thread than this one
-/// comes back from Tutti to Python.
+/// comes back from Tutti to Python, and Tutti calls nothing of Python's in another. Waits for reductions under way.
 void begin_to_end();
+/// A process that is forked has none of the threads that this one waits for.
+void forget_threads_in_children();
 /// What is pending is to be left as it is: it is lost with the process.
 bool is_ending();
 /// The same, and in another thread than this one.
@@ -25,6 +27,21 @@ class WithoutGil {
 
  private:
   PyThreadState* state_;
+};
+
+/// With the GIL as long as it lives, in a thread of any kind that Tutti calls back in; without it where the interpreter
+/// ends in another one.
+class WithGil {
+ public:
+  WithGil();
+  ~WithGil();
+  WithGil(const WithGil&) = delete;
+  WithGil& operator=(const WithGil&) = delete;
+  explicit operator bool() const { return has_it_; }
+
+ private:
+  PyGILState_STATE state_{};
+  bool has_it_ = false;
 };
 
 /// Runs what may wait for other processes, or for a thread that wants the GIL, without it.

@@ -240,6 +240,7 @@ NB_MODULE(_core, module) {
   nb::set_leak_warnings(false);
   module.doc() = "The engine under the package tutti.";
   module.attr("version") = TUTTI_VERSION;
+  forget_threads_in_children();
   module.def("begin_to_end", &begin_to_end, "When the interpreter ends.");
   define_numbers(module);
   define_operation(module);

@@ -40,9 +40,8 @@ std::string place() {
 }
 
 bool interrupted() {
-  if (is_ending_elsewhere()) return false;
-  const nb::gil_scoped_acquire gil;
-  if (PyErr_CheckSignals() == 0) return false;
+  const WithGil gil;
+  if (!gil || PyErr_CheckSignals() == 0) return false;
   raised_by_signal = std::make_exception_ptr(nb::python_error());
   return true;
 }

@@ -358,7 +358,7 @@ void Prepared::prepare_parts(const Group& group) {
       refuse(std::string(which) + " has " + std::to_string(parts.size()) + " arrays and must have one per " + whom +
              " (or None), " + std::to_string(needed));
   };
-  if (call_.in_place && !all) refuse("it cannot work in place; pass separate lists");
+  if (call_.in_place && !all) refuse("it cannot work in place; pass separate arrays");
   void *in = nullptr, *out = nullptr;
   std::vector<Part> send;
   if (!call_.in_place) {
@@ -412,8 +412,8 @@ void Prepared::take_operation() {
 
 void Prepared::reduce(const void* in, void* inout, Count n, void* context) {
   auto& self = *static_cast<Prepared*>(context);
-  if (is_ending_elsewhere()) throw std::runtime_error("the interpreter of its reduction function has ended");
-  const nb::gil_scoped_acquire gil;
+  const WithGil gil;
+  if (!gil) throw std::runtime_error("the interpreter of its reduction function has ended");
   const WithoutCollector uncollected;
   try {
     const auto bytes = static_cast<Py_ssize_t>(n) * self.call_.element;

@@ -226,6 +226,10 @@ Repeated::~Repeated() {
 
 void Repeated::start() {
   const Turn::Hold mine(turn_);
+  start_now();
+}
+
+void Repeated::start_now() {
   say_call(false);
   if (!persistent_.pending()) {
     prepared_->forget_raised();
@@ -254,6 +258,10 @@ void Repeated::settle(Work work) {
 
 nb::object Repeated::wait(Seconds timeout) {
   const Turn::Hold mine(turn_);
+  return wait_now(timeout);
+}
+
+nb::object Repeated::wait_now(Seconds timeout) {
   expect_time(timeout);
   given_up_ = true;  // unless the wait comes to its end
   settle([&] { python::wait(persistent_.request(), timeout); });
@@ -263,13 +271,15 @@ nb::object Repeated::wait(Seconds timeout) {
 
 nb::object Repeated::run(Seconds timeout) {
   expect_time(timeout);
-  start();
+  const Turn::Hold mine(turn_);
+  start_now();
   try {
-    return wait(timeout ? timeout : limit_);
+    return wait_now(timeout ? timeout : limit_);
   } catch (...) {
-    // As a blocking call, which leaves nothing behind; who has given a time may wait on.
-    if (!timeout) drop(persistent_.request(), true);
-    throw;
+    if (timeout || !persistent_.pending()) throw;  // who has given a time may wait on
+    failure_ = std::current_exception();
+    drop(persistent_.request(), true);  // as a blocking call, which leaves nothing behind
+    throw_again(failure_);
   }
 }
 

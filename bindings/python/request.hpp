@@ -122,6 +122,9 @@ class Repeated {
  private:
   template <class Work>
   void settle(Work work);
+  // With the turn held.
+  void start_now();
+  nanobind::object wait_now(Seconds timeout);
 
   nanobind::object result_;
   std::unique_ptr<Prepared> prepared_;

@@ -35,8 +35,8 @@ def _sendable(value):
     """What can be sent as it is; numbers and lists become an array."""
     if isinstance(value, np.ndarray):
         return value
-    if isinstance(value, np.generic):
-        return np.asarray(value)  # some say as buffers that they are bytes
+    if isinstance(value, (np.datetime64, np.timedelta64)):
+        return np.asarray(value)  # as buffers they say that they are bytes
     try:
         memoryview(value).release()
     except TypeError:

@@ -58,8 +58,9 @@ def op(function: Callable[[np.ndarray, np.ndarray], object], commutative: bool =
 
     ``function(lower, higher)`` gets two arrays of equal length, the first from the lower ranks, and returns what
     combines them element by element. It must be associative; say so when it does not commute. It may be called in
-    pieces, on any rank, from any thread that waits; it must not keep its arrays. What it raises breaks the group: the
-    call or wait raises it on the rank where it happened, and an `Error` (broken) on the others.
+    pieces, on any rank, from any thread that waits; it must not keep its arrays, and no garbage is collected meanwhile
+    (from Python 3.10 on; do not ask for it there). What it raises breaks the group: the call or wait raises it on the
+    rank where it happened, and an `Error` (broken) on the others.
     """
     if not callable(function):
         raise Error(f"tutti.op needs a function of two arrays, not {function!r}; numpy.minimum is one")

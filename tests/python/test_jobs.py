@@ -43,7 +43,9 @@ def test_no_garbage_is_collected_inside_a_reduction(size):
     run(size, "collected.py")
 
 
-@pytest.mark.parametrize(("how", "status"), [("pending", 0), ("raising", 1), ("thread", 0)])
+@pytest.mark.parametrize(
+    ("how", "status"), [("pending", 0), ("raising", 1), ("thread", 0), ("reducing", 0), ("forking", 0)]
+)
 def test_a_program_ends_while_something_is_pending(how, status):
     words = command(3, "ending.py")
     done = subprocess.run([*words, how], capture_output=True, text=True, timeout=60, check=False)

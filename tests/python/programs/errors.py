@@ -46,6 +46,10 @@ def check_no_numbers(ones):
     prepared = GROUP.allreduce_init(ones)
     for call in (prepared.run, prepared.wait, lambda time: tutti.wait_all([], time)):
         refuses("timeout must be a number of seconds", call, "soon")
+    pending = GROUP.ibarrier()
+    for call in (prepared.run, prepared.wait, pending.wait, lambda time, one=pending: tutti.wait_any([one], time)):
+        refuses("time", call, float("nan"))
+    pending.wait()  # what was refused has given up nothing
     assert (GROUP.bcast(ones, np.int64(0)) == ones).all()
 
 
@@ -54,6 +58,7 @@ def check_refused():
     refuses("root", GROUP.bcast, ones, SIZE)
     check_no_numbers(ones)
     refuses("recv has", GROUP.allreduce, ones, np.ones(4, "f4"))
+    refuses("no buffer can hold", GROUP.allreduce, np.timedelta64(300, "s"), op=tutti.MAX)
     refuses("recv has", GROUP.allreduce, ones, np.ones((2, 2)))
     refuses("elements", GROUP.allgather, ones, np.ones(4 * SIZE + 1))
     refuses("overlap", GROUP.allreduce, np.ones(4), np.lib.stride_tricks.as_strided(np.ones(8), (4,), (4,)))

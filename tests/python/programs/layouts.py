@@ -156,5 +156,6 @@ for form in range(3):
 
 # In place: rows become columns, as in the transposition of a matrix over the ranks.
 matrix = np.arange(SIZE, dtype="i8") + 100 * RANK
-GROUP.alltoallw(parts := [matrix[i : i + 1] for i in range(SIZE)], parts)
+parts = [matrix[i : i + 1] for i in range(SIZE)]
+GROUP.alltoallw(parts, list(parts))  # the same arrays: in place
 assert_array_equal(matrix, 100 * np.arange(SIZE) + RANK)

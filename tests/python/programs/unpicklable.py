@@ -17,6 +17,22 @@ class Fragile:
         return made, ()
 
 
+class Speechless(Exception):
+    """Even its text raises."""
+
+    def __str__(self):
+        """As a broken class may do it."""
+        raise OSError("no words")
+
+
+class Mute:
+    """Cannot be pickled, and does not say why."""
+
+    def __reduce__(self):
+        """Called by pickle."""
+        raise Speechless
+
+
 def made():
     """Fails on the last rank."""
     if RANK == SIZE - 1:
@@ -47,6 +63,7 @@ def check_pickling(bad):
     refused(why, GROUP.scatter_object, [*range(SIZE - 1), thing], bad)
     refused(f"rank {bad}: scatter_object needs", GROUP.scatter_object, [1] * (SIZE + 1), bad)
     refused(why, GROUP.alltoall_object, [thing] * SIZE)
+    refused(f"rank {bad}: cannot pickle: Speechless", GROUP.allgather_object, Mute() if bad == RANK else 1)
     refused(f"rank {bad}: alltoall_object needs", GROUP.alltoall_object, [1] * (SIZE + (bad == RANK)))
     refused(why, GROUP.reduce_object, thing)
     refused(why, GROUP.allreduce_object, thing)
