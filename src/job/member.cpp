@@ -3,7 +3,6 @@
 #include <array>
 #include <iterator>
 #include <limits>
-#include <map>
 #include <numeric>
 #include <set>
 #include <utility>

@@ -106,7 +106,6 @@ bool Planner::Entry::same_layouts(const Call& call) const {
 }
 
 Planner::Entry* Planner::Set::find(const Key& key, const Call& call) {
-  if (first.matches(key, call)) return &first;
   const auto found = std::ranges::find_if(others, [&](const Entry& entry) { return entry.matches(key, call); });
   return found == others.end() ? nullptr : &*found;
 }
@@ -118,6 +117,23 @@ Planner::Entry& Planner::Set::place() {
   return turn == 0 ? first : others[turn - 1];
 }
 
+Planner::Entry* Planner::find_long(const Key& key, const Call& call) {
+  const auto found = std::ranges::find_if(long_ones_, [&](const Entry& entry) { return entry.matches(key, call); });
+  if (found == long_ones_.end()) return nullptr;
+  long_ones_.splice(long_ones_.begin(), long_ones_, found);
+  return &*found;
+}
+
+Planner::Entry& Planner::place_of_long(std::size_t steps) {
+  const auto room = [&] {
+    std::size_t all = steps;
+    for (const Entry& entry : long_ones_) all += entry.bound == nullptr ? 0 : entry.bound->plan.steps.size();
+    return all <= most_steps;
+  };
+  while (!long_ones_.empty() && !room()) long_ones_.pop_back();
+  return long_ones_.emplace_front();
+}
+
 const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
   const Key key(call);
   Set& set = cache_[key.slot()];
@@ -127,11 +143,13 @@ const std::shared_ptr<const Bound>& Planner::prepare(const Call& call) {
 
 [[gnu::noinline]] const std::shared_ptr<const Bound>& Planner::prepare_other(Set& set, const Key& key,
                                                                              const Call& call) {
-  for (Set* const kept : {&set, &long_ones_})
-    if (Entry* const found = kept->find(key, call); found != nullptr) return found->bound;
+  Entry* found = set.find(key, call);
+  if (found == nullptr) found = find_long(key, call);
+  if (found != nullptr) return found->bound;
   check(call);
   auto bound = make(call);
-  Entry& entry = (bound->plan.steps.size() > most_steps ? long_ones_ : set).place();
+  const std::size_t steps = bound->plan.steps.size();
+  Entry& entry = steps > long_steps ? place_of_long(steps) : set.place();
   entry.key = Key();  // in case there is no memory for the rest
   entry.bound.reset();
   entry.algorithm = call.algorithm;

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <list>
 #include <memory>
 #include <string>
 #include <string_view>
@@ -84,6 +85,8 @@ class Planner {
     /// A place for one more: an empty one, else that of each in turn.
     Entry& place();
   };
+  Entry* find_long(const Key& key, const Call& call);
+  Entry& place_of_long(std::size_t steps);
   const std::shared_ptr<const engine::Bound>& prepare_other(Set& set, const Key& key, const Call& call);
   void check(const Call& call) const;
   void check_varying(const Call& call) const;
@@ -115,9 +118,10 @@ class Planner {
   std::vector<Rank> near_;
   std::shared_ptr<const Topology> topology_;  // none: a group without neighbours
   std::array<Set, 64> cache_;
-  /// Plans through cells grow with the data, some 250 bytes a step: of long ones few are kept.
-  static constexpr std::size_t most_steps = 8192;
-  Set long_ones_;
+  /// Plans through cells grow with the data, some 250 bytes a step: of long ones as many are kept as have so many steps
+  /// in all, or the last one. The last used are in front.
+  static constexpr std::size_t long_steps = 8192, most_steps = 1 << 18;
+  std::list<Entry> long_ones_;
 };
 
 }  // namespace tutti::job

@@ -185,8 +185,7 @@ std::string Violation::text() const {
                      microseconds(right_time) + " (" + text_of({left}) + " against " + text_of(right) +
                      (measured ? ", measured in turns); " : "); ");
   if (!repair.empty()) return text + "repaired: " + repair;
-  const bool all_sizes = collectives::get(left.kind).varying && !collectives::agrees_on_counts(left.kind);
-  text += all_sizes ? "not repaired: one choice serves all sizes" : "not repaired: no algorithm measured was faster";
+  text += overruled ? "not repaired: one choice serves all sizes" : "not repaired: no algorithm measured was faster";
   return rule == larger_block ? text + "; padding to " + std::to_string(right.front().bytes) + " bytes is" : text;
 }
 
@@ -207,8 +206,11 @@ Repaired derive_and_repair(const Measurements& measurements, const tune::Machine
   result.lines = derive(measurements, machine, pins);
   const std::vector<Violation> left = check(measurements, machine, result.lines);
   for (Violation& violation : result.violations) {
+    const Kind kind = violation.left.kind;
+    const auto pin = pins.find({kind, violation.ranks, violation.left.bytes});
+    violation.overruled =
+        pin != pins.end() && collectives::get(kind).varying && !collectives::agrees_on_counts(kind);
     if (std::ranges::any_of(left, [&](const Violation& other) { return other.same(violation); })) continue;
-    const auto pin = pins.find({violation.left.kind, violation.ranks, violation.left.bytes});
     violation.repair = pin == pins.end() ? "by what was chosen elsewhere" : pin->second + " is chosen";
   }
   return result;

@@ -44,6 +44,7 @@ struct Violation {
   double left_time = 0, right_time = 0;  ///< Nanoseconds.
   bool measured = false;                 ///< Both sides in turns; otherwise the right side is a sum of single times.
   std::string repair;                    ///< How it was repaired; empty: nothing faster was measured.
+  bool overruled = false;                ///< Something faster was, but one choice serves all sizes.
 
   std::string text() const;
   bool same(const Violation& other) const {

@@ -90,11 +90,12 @@ std::string share(const Group& world, std::string text) {
   return text;
 }
 
+constexpr Count most_bytes = Count{1} << 30;  // of all ranks' blocks on one side
+
 /// Where each rank has a block for each other, all ranks' blocks, and what algorithms keep of them meanwhile, grow with
 /// the square of the ranks: on 64 they would fill 48 GiB with blocks of 2 MiB.
 bool fits_memory(const Form& form, Rank ranks, Count bytes) {
-  constexpr Count most = Count{1} << 30;  // of the blocks on one side
-  return !(form.all_input || form.all_output) || bytes <= most / ranks / ranks;
+  return !(form.all_input || form.all_output) || bytes <= most_bytes / ranks / ranks;
 }
 
 /// Rank 0 lists them for all: the others need not build everybody's plans again.
@@ -169,6 +170,16 @@ Measurements measure(const Group& world, const Plan& plan, const tune::Machine& 
   Bench bench(world, found.points);
   fight(world, bench, plan, found.duels);
   return found;
+}
+
+std::string left_out(const Plan& plan, Rank ranks) {
+  std::string text;
+  for (const Kind kind : plan.kinds)
+    for (const Count bytes : plan.sizes)
+      if (kind != Kind::barrier && !fits_memory(*form_of(kind), ranks, bytes))
+        text += (text.empty() ? "" : ", ") + std::string(name_of(kind)) + " of " + std::to_string(bytes);
+  if (text.empty()) return text;
+  return "not measured on " + std::to_string(ranks) + " ranks, whose blocks would have more than a GiB: " + text;
 }
 
 std::vector<Combining> measure_combining(const std::vector<Count>& sizes) {

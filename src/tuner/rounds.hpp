@@ -33,6 +33,9 @@ Measurements measure(const Group& world, const Plan& plan, const tune::Machine& 
 /// ranks. (One whose first call takes long, and ten times as long as another's, is dropped before.)
 void drop_losers(Point& point);
 
+/// What a plan asks for that is not measured on so many ranks, for want of memory; empty: nothing.
+std::string left_out(const Plan& plan, Rank ranks);
+
 /// How long this process needs to combine two runs of doubles of these sizes.
 std::vector<Combining> measure_combining(const std::vector<Count>& sizes);
 

@@ -102,6 +102,10 @@ int measure(const TuneOptions& given) {
                seconds, left);
   });
   if (world.rank() != 0) return 0;
+  if (const std::string text = tuner::left_out(plan, world.size()); !text.empty()) {
+    fmt::print(stderr, "tutti: {}\n", text);
+    found.remarks.push_back(text);
+  }
   const std::string& why = world.member()->runtime().engine().waiting().policy().why;
   found.remarks.push_back("waiting: " + why + (runtime.place().single_copy ? "" : "; no single copy"));
   std::ofstream file(given.result, std::ios::binary | std::ios::trunc);
