@@ -48,7 +48,7 @@ def sections(suite, text):
 def parts_of(suite, program, done, text):
     """What a run says, by name: {name: Part}."""
     parts = {}
-    for name, section in sections(suite, text):
+    for name, section in sections(suite, suite.noise.sub("", text)):
         part = parts.setdefault(name, Part())
         for what, verdict in suite.row.findall(section):
             part.add(what.strip(), verdict, verdict in suite.good)
