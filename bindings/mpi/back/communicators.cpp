@@ -120,7 +120,7 @@ void add_members(const Home& home, Communicator& to, engine::Membership made) {
     member = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(made));
     if (home.has_starting)
       member_for_starting = std::make_shared<job::Member>(home.world->shared_runtime(), std::move(starting));
-  } catch (const Error& error) {  // no memory to map the boards into, for one
+  } catch (const Error& error) {  // no memory to map the boards into, for one; theirs is then lost
     base::log(std::string("a communicator's collectives are the MPI's: ") + error.what());
     member = nullptr;
   }

@@ -268,6 +268,10 @@ int testsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Stat
 
 int wait(MPI_Request* request, MPI_Status* status) noexcept {
   if (idle()) return blocked([&] { return real.Wait(request, status); });
+  if (is_settled()) {
+    take_failures();
+    return heard(blocked([&] { return real.Wait(request, status); }));
+  }
   int code = MPI_SUCCESS, flag = 0;
   wait_until([&] {
     code = test(request, &flag, status);
@@ -289,8 +293,10 @@ int waitall(int count, MPI_Request* requests, MPI_Status* statuses) noexcept {
 }
 
 int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) noexcept {
-  if (idle()) return blocked([&] { return real.Waitany(count, requests, index, status); });
-  int code = MPI_SUCCESS, flag = 0;
+  const auto ask = [&] { return blocked([&] { return real.Waitany(count, requests, index, status); }); };
+  if (idle()) return ask();
+  int code = MPI_SUCCESS, flag = 1;
+  if (is_settled()) return any(list(count, requests), index, &flag, status, ask, collect);
   wait_until([&] {
     code = testany(count, requests, index, &flag, status);
     return code != MPI_SUCCESS || flag != 0;
@@ -299,7 +305,9 @@ int waitany(int count, MPI_Request* requests, int* index, MPI_Status* status) no
 }
 
 int waitsome(int count, MPI_Request* requests, int* done, int* indices, MPI_Status* statuses) noexcept {
-  if (idle()) return blocked([&] { return real.Waitsome(count, requests, done, indices, statuses); });
+  const auto ask = [&] { return blocked([&] { return real.Waitsome(count, requests, done, indices, statuses); }); };
+  if (idle()) return ask();
+  if (is_settled()) return some(list(count, requests), done, indices, statuses, ask, collect);
   int code = MPI_SUCCESS;
   wait_until([&] {
     code = testsome(count, requests, done, indices, statuses);

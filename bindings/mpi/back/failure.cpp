@@ -28,15 +28,14 @@ Handlers& handlers() {
   return kept;
 }
 
-/// What programs look for that recover from a loss, where the MPI knows ULFM.
+}  // namespace
+
 int lost_class() {
 #ifdef MPI_ERR_PROC_FAILED
   if (is_revoked != nullptr) return MPI_ERR_PROC_FAILED;
 #endif
   return MPI_ERR_OTHER;
 }
-
-}  // namespace
 
 int code_of(const Error& error) {
   switch (error.cause()) {

@@ -16,6 +16,8 @@ namespace tutti::mpi {
 /// The class of an error, for a status.
 int code_of(const Error& error);
 bool is_refusal(int code);
+/// What programs look for that recover from a loss, where the MPI knows ULFM.
+int lost_class();
 /// Whether a collective of the MPI's has ended because of this rank's own arguments: other ranks know nothing of it,
 /// and it counts as one that was not called.
 inline bool refused(int code) { return code != MPI_SUCCESS && is_refusal(code); }

@@ -5,6 +5,8 @@
 
 #include "blocked.hpp"
 #include "blocking.hpp"
+#include "communicators.hpp"
+#include "failure.hpp"
 #include "host.hpp"
 #include "inside.hpp"
 #include "requests.hpp"
@@ -17,6 +19,14 @@ namespace {
 void give_up(MPI_Request& receive) {
   real.Cancel(&receive);
   finish(receive, MPI_STATUS_IGNORE);
+}
+
+/// ULFM keeps a receive from any source that a lost rank has stopped, as only a request can be kept.
+int finish_receive(MPI_Request& receive, MPI_Status* status) {
+  const int code = finish(receive, status);
+  if (code == MPI_SUCCESS || receive == MPI_REQUEST_NULL) return code;
+  give_up(receive);
+  return is_revoked != nullptr ? lost_class() : code;
 }
 
 /// A send of one mode, with counts of N.
@@ -50,11 +60,8 @@ struct Receive {
     const Inside inside(name, __builtin_return_address(0), Inside::peer(from, comm), tag);
     if (resting()) return blocked([&] { return own(buffer, count, type, from, tag, comm, status); });
     MPI_Request request = MPI_REQUEST_NULL;
-    int code = own_start(buffer, count, type, from, tag, comm, &request);
-    if (code == MPI_SUCCESS) code = finish(request, status);
-    // ULFM keeps a receive from any source that a lost rank has stopped.
-    if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) give_up(request);
-    return code;
+    const int code = own_start(buffer, count, type, from, tag, comm, &request);
+    return code == MPI_SUCCESS ? finish_receive(request, status) : code;
   }
 };
 
@@ -97,7 +104,7 @@ struct Exchange {
       return code;
     }
     code = finish(send, MPI_STATUS_IGNORE);
-    const int received = finish(receive, status);
+    const int received = finish_receive(receive, status);
     return code == MPI_SUCCESS ? received : code;
   }
 };
@@ -117,7 +124,7 @@ struct ExchangeInPlace {
     if (resting() || own_start == nullptr) return guarded(itself);
     MPI_Request request = MPI_REQUEST_NULL;
     const int code = own_start(buffer, count, type, to, send_tag, from, receive_tag, comm, &request);
-    return code == MPI_SUCCESS ? finish(request, status) : code;
+    return code == MPI_SUCCESS ? finish_receive(request, status) : code;
   }
 };
 

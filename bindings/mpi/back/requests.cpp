@@ -69,7 +69,10 @@ int query_open(void* state, MPI_Status* status) {
 
 int free_open(void* state) {
   const std::unique_ptr<Open> ended(static_cast<Open*>(state));
-  if (ended->code != MPI_SUCCESS) open_operations.fetch_sub(1, std::memory_order_relaxed);
+  if (ended->code != MPI_SUCCESS) {
+    failed_operations.fetch_sub(1, std::memory_order_relaxed);
+    open_operations.fetch_sub(1, std::memory_order_relaxed);
+  }
   return MPI_SUCCESS;
 }
 
@@ -99,7 +102,10 @@ int hand_out(Request operation, Held held, Origin origin, MPI_Request* request) 
   if (test(open->operation, open->code)) {
     open->operation = Request();
     open->held = {};
-    if (open->code != MPI_SUCCESS) open_operations.fetch_add(1, std::memory_order_relaxed);
+    if (open->code != MPI_SUCCESS) {
+      open_operations.fetch_add(1, std::memory_order_relaxed);
+      failed_operations.fetch_add(1, std::memory_order_relaxed);
+    }
     const MPI_Request handle = open->handle;
     static_cast<void>(open.release());
     return real.Grequest_complete(handle);
@@ -139,7 +145,10 @@ void progress() {
     ended.push_back(std::move((*open)->held));
     const bool failed = (*open)->code != MPI_SUCCESS;  // then it stays open until somebody hears of it
     open = all.open.erase(open);
-    if (!failed) open_operations.fetch_sub(1, std::memory_order_relaxed);
+    if (failed)
+      failed_operations.fetch_add(1, std::memory_order_relaxed);
+    else
+      open_operations.fetch_sub(1, std::memory_order_relaxed);
     end_running();
     real.Grequest_complete(handle);
   }

@@ -21,6 +21,11 @@ namespace tutti::mpi {
 /// see.
 inline std::atomic<int> open_operations{0};
 inline bool idle() { return open_operations.load(std::memory_order_relaxed) == 0; }
+/// Those of them that have failed unheard, which no wait moves on: a program may have thrown their requests away.
+inline std::atomic<int> failed_operations{0};
+inline bool is_settled() {
+  return open_operations.load(std::memory_order_relaxed) == failed_operations.load(std::memory_order_relaxed);
+}
 
 /// Persistent ones, started or not. Relaxed as well.
 inline std::atomic<int> persistent_operations{0};
