@@ -208,8 +208,7 @@ Repaired derive_and_repair(const Measurements& measurements, const tune::Machine
   for (Violation& violation : result.violations) {
     const Kind kind = violation.left.kind;
     const auto pin = pins.find({kind, violation.ranks, violation.left.bytes});
-    violation.overruled =
-        pin != pins.end() && collectives::get(kind).varying && !collectives::agrees_on_counts(kind);
+    violation.overruled = pin != pins.end() && collectives::get(kind).varying && !collectives::agrees_on_counts(kind);
     if (std::ranges::any_of(left, [&](const Violation& other) { return other.same(violation); })) continue;
     violation.repair = pin == pins.end() ? "by what was chosen elsewhere" : pin->second + " is chosen";
   }

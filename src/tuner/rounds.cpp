@@ -176,7 +176,7 @@ std::string left_out(const Plan& plan, Rank ranks) {
   std::string text;
   for (const Kind kind : plan.kinds)
     for (const Count bytes : plan.sizes)
-      if (kind != Kind::barrier && !fits_memory(*form_of(kind), ranks, bytes))
+      if (!fits_memory(*form_of(kind), ranks, bytes))
         text += (text.empty() ? "" : ", ") + std::string(name_of(kind)) + " of " + std::to_string(bytes);
   if (text.empty()) return text;
   return "not measured on " + std::to_string(ranks) + " ranks, whose blocks would have more than a GiB: " + text;
