@@ -94,6 +94,13 @@ void raise(const Origin& origin, int code) {
   real.Comm_call_errhandler(now != nullptr && now->starting == group ? origin.comm : MPI_COMM_SELF, code);
 }
 
+int fail(const Origin& origin, const Error& error) {
+  base::log(error.what());
+  const int code = code_of(error);
+  raise(origin, code);
+  return code;
+}
+
 int fail(MPI_Comm comm, const Error& error) {
   base::log(error.what());
   const int code = code_of(error);

@@ -40,5 +40,7 @@ struct Origin {
 };
 /// Calls the error handler of the communicator, or, where it is gone, that of the process itself (MPI 4.1, 9.3).
 void raise(const Origin& origin, int code);
+/// fail, for an operation that comes from there.
+int fail(const Origin& origin, const Error& error);
 
 }  // namespace tutti::mpi

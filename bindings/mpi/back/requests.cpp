@@ -227,9 +227,7 @@ bool start_persistent(MPI_Request request, int& code) {
     found->second.code = code = MPI_SUCCESS;
   } catch (const Error& error) {
     lock.unlock();
-    base::log(error.what());
-    code = code_of(error);
-    raise(origin, code);
+    code = fail(origin, error);
   }
   return true;
 }
