@@ -3,6 +3,8 @@
 
 #include <bit>
 
+#include "collectives/blocks.hpp"
+
 namespace tutti::collectives {
 namespace {
 
@@ -43,5 +45,16 @@ Family second(Rank node, Rank nodes) {
 }  // namespace
 
 std::array<Family, 2> two_trees(Rank node, Rank nodes) { return {in_order(node, nodes), second(node, nodes)}; }
+
+std::vector<HalfSegment> half_segments(plan::Slice data, Count segment) {
+  const std::vector<plan::Slice> first = segments(blocks(data, 0, 1, 2), segment);
+  const std::vector<plan::Slice> second = segments(blocks(data, 1, 2, 2), segment);
+  std::vector<HalfSegment> both;
+  for (std::size_t i = 0; i < first.size(); ++i) {  // the first half is as long as the second, or longer
+    both.push_back({0, first[i]});
+    if (i < second.size()) both.push_back({1, second[i]});
+  }
+  return both;
+}
 
 }  // namespace tutti::collectives

@@ -3,6 +3,7 @@
 #pragma once
 
 #include <array>
+#include <cstddef>
 #include <vector>
 
 #include "plan/plan.hpp"
@@ -20,5 +21,14 @@ struct Family {
 ///     7 nodes    4 > 2, 6    2 > 1, 3    6 > 5, 7            5 > 3, 7    3 > 2, 4    7 > 6, 1
 ///     6 nodes    4 > 2, 6    2 > 1, 3    6 > 5               3 > 5, 1    5 > 6, 4    1 > 2
 std::array<Family, 2> two_trees(Rank node, Rank nodes);
+
+/// A segment of the data, and whether it goes along the first tree or the second.
+struct HalfSegment {
+  std::size_t tree;
+  plan::Slice data;
+};
+
+/// Both halves of `data` in segments, in turn, so that both trees have something to do from the start.
+std::vector<HalfSegment> half_segments(plan::Slice data, Count segment);
 
 }  // namespace tutti::collectives

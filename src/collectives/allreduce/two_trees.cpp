@@ -14,19 +14,17 @@ namespace tutti::collectives::allreduce {
 plan::Plan two_trees(const Shape& shape) {
   Writer b(shape);
   const std::array<Family, 2> trees = collectives::two_trees(shape.rank + 1, shape.size);
-  for (Rank half = 0; half < 2; ++half) {
-    const Family& family = trees[static_cast<std::size_t>(half)];
+  for (const auto& [tree, result] : half_segments(whole(shape), segment_of(shape))) {
+    const Family& family = trees[tree];
     const bool leaf = family.children.empty(), top = family.parent == 0;
-    for (const Slice& result : segments(blocks(whole(shape), half, half + 1, 2), segment_of(shape))) {
-      const Slice mine = operand(shape, result), sum = leaf && !top ? mine : result;
-      Handle ready = b.copy(mine, sum);
-      for (const Rank child : family.children) ready = b.recv_reduce(child - 1, sum, Side::left).after(ready);
-      if (!top) {
-        const Handle sent = b.send(family.parent - 1, sum).after(ready);
-        ready = b.recv(family.parent - 1, result).after(sum == result ? sent : Handle());
-      }
-      for (const Rank child : family.children) b.send(child - 1, result).after(ready);
+    const Slice mine = operand(shape, result), sum = leaf && !top ? mine : result;
+    Handle ready = b.copy(mine, sum);
+    for (const Rank child : family.children) ready = b.recv_reduce(child - 1, sum, Side::left).after(ready);
+    if (!top) {
+      const Handle sent = b.send(family.parent - 1, sum).after(ready);
+      ready = b.recv(family.parent - 1, result).after(sum == result ? sent : Handle());
     }
+    for (const Rank child : family.children) b.send(child - 1, result).after(ready);
   }
   return b.build();
 }

@@ -16,13 +16,11 @@ plan::Plan two_trees(const Shape& shape) {
   const auto rank = [&](Rank node) { return rank_at(node, shape.root, shape.size); };
   const Rank here = position(shape.rank, shape.root, shape.size);
   const std::array<Family, 2> trees = collectives::two_trees(here, shape.size - 1);
-  for (Rank half = 0; half < 2; ++half) {
-    const Family& family = trees[static_cast<std::size_t>(half)];
-    for (const Slice& segment : segments(blocks(whole(shape), half, half + 1, 2), segment_of(shape))) {
-      Handle received;
-      if (here != 0) received = b.recv(rank(family.parent), segment);
-      for (const Rank child : family.children) b.send(rank(child), segment).after(received);
-    }
+  for (const auto& [tree, segment] : half_segments(whole(shape), segment_of(shape))) {
+    const Family& family = trees[tree];
+    Handle received;
+    if (here != 0) received = b.recv(rank(family.parent), segment);
+    for (const Rank child : family.children) b.send(rank(child), segment).after(received);
   }
   return b.build();
 }

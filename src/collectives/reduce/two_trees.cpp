@@ -16,15 +16,13 @@ plan::Plan two_trees(const Shape& shape) {
   const auto rank = [&](Rank node) { return rank_at(node, shape.root, shape.size); };
   const Rank here = position(shape.rank, shape.root, shape.size);
   const std::array<Family, 2> trees = collectives::two_trees(here, shape.size - 1);
-  for (Rank half = 0; half < 2; ++half) {
-    const Family& family = trees[static_cast<std::size_t>(half)];
-    for (const Slice& result : segments(blocks(whole(shape), half, half + 1, 2), segment_of(shape))) {
-      const Slice mine = operand(shape, result);
-      const Slice sum = here == 0 ? result : family.children.empty() ? mine : b.scratch(result.count);
-      Handle ready = b.copy(mine, sum);
-      for (const Rank child : family.children) ready = b.recv_reduce(rank(child), sum, Side::left).after(ready);
-      if (here != 0) b.send(rank(family.parent), sum).after(ready);
-    }
+  for (const auto& [tree, result] : half_segments(whole(shape), segment_of(shape))) {
+    const Family& family = trees[tree];
+    const Slice mine = operand(shape, result);
+    const Slice sum = here == 0 ? result : family.children.empty() ? mine : b.scratch(result.count);
+    Handle ready = b.copy(mine, sum);
+    for (const Rank child : family.children) ready = b.recv_reduce(rank(child), sum, Side::left).after(ready);
+    if (here != 0) b.send(rank(family.parent), sum).after(ready);
   }
   return b.build();
 }
