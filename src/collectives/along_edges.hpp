@@ -22,9 +22,7 @@ std::vector<Other> others(const Shape& shape, std::span<const Edge> edges);
 
 /// As board::block_ring, fits, offer and offered, for algorithms that take a cell for each edge: areas enough for all
 /// blocks under way are there where ranks have few edges.
-inline board::Ring block_ring(const Shape& shape) {
-  return shape.widest < board::ring_length(board::Ring::large) ? board::Ring::large : board::Ring::small;
-}
+inline board::Ring block_ring(const Shape& shape) { return board::ring_of(shape.widest + 1); }
 inline bool fits(const Shape& shape, Slice block) { return board::fits(shape, block_ring(shape), block); }
 inline Handle offer(Writer& b, board::Line& line, const Shape& shape, std::int32_t cell, Slice block) {
   return board::offer(b, line, shape, block_ring(shape), cell, block);

@@ -17,7 +17,10 @@ using plan::ring_length;
 
 /// Elements that fit a cell.
 inline Count capacity(const Shape& shape, Ring ring) {
-  return std::max<Count>(1, ring == Ring::small ? shape.small_cell : shape.large_cell);
+  const Count most = ring == Ring::small    ? shape.small_cell
+                     : ring == Ring::medium ? shape.medium_cell
+                                            : shape.large_cell;
+  return std::max<Count>(1, most);
 }
 
 /// An empty cell: it says only that its owner has come so far.
@@ -87,15 +90,19 @@ Handle put(Writer& b, Line& line, std::int32_t cell, Slice content);
 /// exposed.
 Handle take(Writer& b, Line& line, Slice content, Slice target);
 
-/// For blocks whose sizes their owner and their reader alone know: with few ranks there are areas enough for all that
-/// are under way.
-inline Ring block_ring(const Shape& shape) {
-  return shape.size <= ring_length(Ring::large) ? Ring::large : Ring::small;
+/// For operations that take a cell for each block: areas enough for all blocks under way, as large as can be.
+constexpr Ring ring_of(std::int32_t cells) {
+  return cells <= ring_length(Ring::large)    ? Ring::large
+         : cells <= ring_length(Ring::medium) ? Ring::medium
+                                              : Ring::small;
 }
+/// For blocks, one for each rank, whose sizes their owner and their reader alone know.
+inline Ring block_ring(const Shape& shape) { return ring_of(shape.size); }
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
 /// its owner has to wait until it has been read. A segment that was asked for is the largest block that does.
 inline bool fits(const Shape& shape, Ring ring, Slice block) {
-  if (ring != Ring::large) return block.count <= shape.small_cell;
+  if (ring != Ring::large)
+    return block.count <= std::max(shape.small_cell, ring == Ring::medium ? shape.medium_cell : Count{0});
   if (shape.parameters.segment > 0) return block.count <= std::min(shape.parameters.segment, shape.large_cell);
   // Of an area of 64 KiB; two ranks have nobody to wait for but each other.
   const Count share = shape.large_cell / (shape.size == 2 ? 16 : 4);

@@ -59,8 +59,8 @@ struct Shape {
   std::int32_t widest = 0;
   /// Each rank's host, numbered from 0 in the order of their lowest ranks; agreed; empty: all ranks share one host.
   std::span<const Rank> hosts{};
-  Count small_cell = 0;  ///< Elements that fit a small cell; 0 = there is no board, on any host.
-  Count large_cell = 0;  ///< Elements that fit a large cell.
+  Count small_cell = 0;                   ///< Elements that fit a small cell; 0 = there is no board, on any host.
+  Count medium_cell = 0, large_cell = 0;  ///< Elements that fit a cell of the other rings.
   /// Elements below which messages between hosts are not worth cutting; 0: cells say.
   Count least_segment = 0;
   Parameters parameters{};
@@ -106,7 +106,7 @@ struct Problem {
   std::vector<Neighbors> neighbors{};  ///< neighbor_ forms: [size]
   Lattice lattice{};                   ///< If they are a grid's: that grid.
   std::vector<Rank> hosts{};           ///< Each rank's host, as in Shape.
-  Count small_cell = 16, large_cell = 256;
+  Count small_cell = 16, medium_cell = 64, large_cell = 256;
   Parameters parameters{};
   bool operator==(const Problem&) const = default;
 };

@@ -147,6 +147,7 @@ Shape Composition::shape_among(std::span<const Rank> ranks, Rank root, Count cou
 Shape Composition::shape_here(Rank root, Count count) const {
   Shape here = shape_among(hosts_.here(), root, count);
   here.small_cell = shape_.small_cell;
+  here.medium_cell = shape_.medium_cell;
   here.large_cell = shape_.large_cell;
   return here;
 }

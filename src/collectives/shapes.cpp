@@ -32,6 +32,7 @@ Shape common(const Problem& problem, Rank rank) {
   shape.in_place = problem.in_place && (!get(problem.kind).rooted || rank == problem.root);
   shape.commutative = problem.commutative;
   shape.small_cell = problem.small_cell;
+  shape.medium_cell = problem.medium_cell;
   shape.large_cell = problem.large_cell;
   shape.parameters = problem.parameters;
   return shape;

@@ -133,6 +133,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   friend class Engine;
 
   static_assert(host::cells == plan::ring_length(plan::Ring::small) &&
+                host::medium_areas == plan::ring_length(plan::Ring::medium) &&
                 host::areas == plan::ring_length(plan::Ring::large));
 
   // All of these run under the lock.

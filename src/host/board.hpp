@@ -16,9 +16,10 @@
 
 namespace tutti::host {
 
-inline constexpr int cells = 512, areas = 8;
-inline constexpr std::size_t small_payload = 96, large_payload = 65536;  ///< Bytes of a cell, and of an area.
-inline constexpr std::uint32_t board_magic = 0x424f4152;                 // "BOAR"
+inline constexpr int cells = 512, medium_areas = 64, areas = 8;
+/// Bytes of a cell, and of areas of either size.
+inline constexpr std::size_t small_payload = 96, medium_payload = 8192, large_payload = 65536;
+inline constexpr std::uint32_t board_magic = 0x424f4152;  // "BOAR"
 
 /// The context of the group of all processes of a job.
 constexpr std::uint64_t world_context(std::uint64_t job) { return base::combine(job, 0x776f726c64); }
@@ -52,8 +53,10 @@ inline constexpr int records = 16;
 /// beginnings do not share the same lines of a cache.
 inline constexpr std::size_t slot_stride = 8192 + line;
 constexpr int slots_of(std::size_t payload) { return static_cast<int>((payload + slot_stride - 1) / slot_stride); }
-/// A payload that does not fit behind the last one begins at slot 0: `areas` of the largest fit even so.
+/// A payload that does not fit behind the last one begins at slot 0: `areas` of the largest fit even so, and more than
+/// `medium_areas` of that size.
 inline constexpr int least_slots = (areas + 1) * slots_of(large_payload);
+static_assert(least_slots >= medium_areas * slots_of(medium_payload));
 /// Slots of each rank of a board of that size. Two megabytes are twice a core's own cache, see engine/slots.hpp; boards
 /// of up to eight ranks fill a power of two, which they are given anyway. Of large boards they would be too much.
 constexpr int slots(int size) { return std::clamp(8 * 240 / size, least_slots, 240); }

@@ -334,6 +334,7 @@ Shape Planner::shape(const Call& call) const {
   if (agreed_.segment > 0) shape.least_segment = std::max<Count>(static_cast<Count>(agreed_.segment / call.element), 1);
   if (agreed_.board) {
     shape.small_cell = static_cast<Count>(host::small_payload / call.element);
+    shape.medium_cell = static_cast<Count>(host::medium_payload / call.element);
     shape.large_cell = static_cast<Count>(host::large_payload / call.element);
   }
   return shape;

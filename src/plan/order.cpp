@@ -21,8 +21,8 @@ std::int32_t written_cell(const Step& step) {
 void Order::sort(std::span<Operation* const> operations, const Board& board, bool one_after_another) {
   operations_ = operations;
   one_after_another_ = one_after_another;
-  ring_[static_cast<int>(Ring::small)] = board.small_ring;
-  ring_[static_cast<int>(Ring::large)] = board.large_ring;
+  for (const Ring ring : {Ring::small, Ring::medium, Ring::large})
+    ring_[static_cast<std::size_t>(ring)] = ring_length(ring, board);
   number(operations);
   events_.clear();
   state_.assign(first_.back(), unseen);
@@ -39,7 +39,7 @@ void Order::number(std::span<Operation* const> operations) {
   first_.assign(1, 0);
   places_.clear();
   const Rank hosts = operations.empty() ? 0 : operations.front()->hosts();
-  std::vector<std::array<Place, 2>> next(static_cast<std::size_t>(hosts));
+  std::vector<std::array<Place, rings>> next(static_cast<std::size_t>(hosts));
   for (std::uint32_t i = 0; i < operations.size(); ++i) {
     const Operation& operation = *operations[i];
     first_.push_back(first_.back() + operation.nodes() + 2 * static_cast<Node>(operation.size()));
@@ -185,7 +185,7 @@ Node Order::next_reuse(Walk& walk) const {
   const Rank host = operation.host_of(operation.rank_of(walk.member));
   const auto ranks = operation.ranks_of(host);
   const std::int64_t last =
-      place(walk.operation, host).before + cell - ring_[static_cast<int>(operation.ring_of(host))];
+      place(walk.operation, host).before + cell - ring_[static_cast<std::size_t>(operation.ring_of(host))];
   if (last < 0 || walk.at == 2 * ranks.size()) return nothing;
   std::uint32_t owner = walk.operation;
   while (place(owner, host).before > last) owner = place(owner, host).previous;

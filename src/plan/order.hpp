@@ -2,6 +2,7 @@
 // What happens before what, over all ranks and over operations that follow each other on the same rings.
 #pragma once
 
+#include <array>
 #include <cstdint>
 #include <span>
 #include <vector>
@@ -79,7 +80,7 @@ class Order {
   std::span<Operation* const> operations_;
   std::vector<Node> first_;    // of each operation
   std::vector<Place> places_;  // per operation and host
-  std::int32_t ring_[2] = {0, 0};
+  std::array<std::int32_t, rings> ring_{};
   bool one_after_another_ = false;
   std::vector<std::uint8_t> state_;
   std::vector<Walk> stack_;

@@ -70,10 +70,11 @@ struct Step {
 };
 
 /// Which ring of the board a plan's cells come from.
-enum class Ring : std::uint8_t { small, large };
+enum class Ring : std::uint8_t { small, medium, large };
+inline constexpr std::size_t rings = 3;
 
 /// Cells of each rank's ring: cell k can be written when all ranks of the host have released cell k - ring_length.
-constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 512 : 8; }
+constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 512 : ring == Ring::medium ? 64 : 8; }
 
 /// One rank's plan. Steps stand in an order in which every step comes after its predecessors.
 struct Plan {

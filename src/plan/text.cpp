@@ -16,7 +16,7 @@ namespace {
 constexpr std::array<std::string_view, 8> verbs = {"send", "recv",    "recv_reduce", "reduce",
                                                    "copy", "publish", "await",       "release"};
 constexpr std::array<std::string_view, 6> buffers = {"none", "input", "output", "scratch", "shared", "exposed"};
-constexpr std::array<std::string_view, 2> rings = {"small", "large"};
+constexpr std::array<std::string_view, rings> ring_words = {"small", "medium", "large"};
 
 template <class Number>
 void append(std::string& text, Number number) {
@@ -176,7 +176,8 @@ class Parser {
 
   Plan parse() {
     Line line = next();
-    if (line.empty()) line.refuse("the text ends before the line 'rank R of P scratch S ring small|large cells K'");
+    if (line.empty())
+      line.refuse("the text ends before the line 'rank R of P scratch S ring small|medium|large cells K'");
     Plan plan = parse_from(line);
     if (!line.empty()) line.refuse("another plan begins, where one alone is expected");
     return plan;
@@ -225,8 +226,8 @@ class Parser {
     line.expect("scratch");
     plan_.scratch = line.number("elements of scratch");
     line.expect("ring");
-    const auto ring = position(rings, line.word("'small' or 'large'"));
-    if (!ring) line.refuse("a ring is 'small' or 'large'");
+    const auto ring = position(ring_words, line.word("'small', 'medium' or 'large'"));
+    if (!ring) line.refuse("a ring is 'small', 'medium' or 'large'");
     plan_.ring = static_cast<Ring>(*ring);
     line.expect("cells");
     plan_.cells = static_cast<std::int32_t>(line.number("a number of cells", std::numeric_limits<std::int32_t>::max()));
@@ -355,7 +356,7 @@ class Parser {
 
 std::string_view word(Verb verb) { return verbs.at(static_cast<std::size_t>(verb)); }
 std::string_view word(Buffer buffer) { return buffers.at(static_cast<std::size_t>(buffer)); }
-std::string_view word(Ring ring) { return rings.at(static_cast<std::size_t>(ring)); }
+std::string_view word(Ring ring) { return ring_words.at(static_cast<std::size_t>(ring)); }
 
 std::string print(const Step& step) {
   std::string text;

@@ -86,6 +86,7 @@ collectives::Shape CallShape::of(Rank rank) const {
   shape.send_counts = shape.recv_counts = counts_;
   shape.send_offsets = shape.recv_offsets = offsets_;
   shape.small_cell = static_cast<Count>(host::small_payload) / element;
+  shape.medium_cell = static_cast<Count>(host::medium_payload) / element;
   shape.large_cell = static_cast<Count>(host::large_payload) / element;
   return shape;
 }

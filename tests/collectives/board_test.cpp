@@ -174,10 +174,11 @@ TEST(BoardPlans, BlocksOfAllSizesMayMeet) {
   plan::Checker checker;
   for (const Kind kind : {Kind::gatherv, Kind::scatterv, Kind::allgatherv, Kind::alltoallv})
     for (int n = 0; n < 60; ++n) {
-      const auto size = static_cast<Rank>(1 + random.below(n % 6 == 0 ? 50 : 8));
+      const auto size = static_cast<Rank>(1 + random.below(n % 6 == 0 ? 80 : 8));
       Problem problem = problem_of(kind, size, 0, 0, random.once_in(2), true);
       if (get(kind).rooted) problem.root = static_cast<Rank>(random.below(static_cast<std::uint64_t>(size)));
       problem.gap = static_cast<Count>(random.below(3));
+      problem.medium_cell = problem.small_cell + static_cast<Count>(random.below(9));
       // A third each: nothing, what fits a cell, what does not.
       for (Count& count : problem.counts)
         count =

@@ -91,7 +91,10 @@ inline std::string describe(const Algorithm& algorithm, const Problem& problem) 
 
 /// The cells that the engine's board would have, as this problem counts them; the problem must outlive it.
 inline plan::Board board_of(const Problem& problem) {
-  return {.small_cell = problem.small_cell, .large_cell = problem.large_cell, .hosts = problem.hosts};
+  return {.small_cell = problem.small_cell,
+          .medium_cell = problem.medium_cell,
+          .large_cell = problem.large_cell,
+          .hosts = problem.hosts};
 }
 
 /// All ranks' plans; none when the algorithm does not apply.
@@ -172,6 +175,7 @@ inline Problem random_problem(const Algorithm& algorithm, Rank most, base::Rando
       problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : large)),
                  has_in_place(algorithm.kind) && random.once_in(2), !collective.reduces || random.once_in(2));
   problem.small_cell = static_cast<Count>(1 + random.below(64));
+  problem.medium_cell = problem.small_cell + static_cast<Count>(random.below(64));
   problem.large_cell = static_cast<Count>(64 + random.below(512));
   problem.parameters.segment = random.once_in(2) ? 0 : static_cast<Count>(16 + random.below(1000));
   problem.parameters.radix = random.once_in(2) ? 0 : static_cast<int>(2 + random.below(7));

@@ -224,6 +224,72 @@ TEST(AreasOfOthers, ARankWhoseOperationsEndTogetherMayLeave) {
   });
 }
 
+/// What rank `from` gives rank `to` in a call: nothing, what fits a cell, an area of one slot, and more than that.
+std::vector<std::byte> block_of(int call, Rank from, Rank to) {
+  constexpr std::array sizes{0, 1, 96, 97, 4000, 8191, 8192, 8193, 20000};
+  const auto seed = static_cast<std::uint64_t>((call * 64 + from) * 64 + to);
+  return content(seed, static_cast<std::size_t>(sizes[seed * 7 % sizes.size()]));
+}
+
+struct Parcel {
+  std::vector<std::byte> data;
+  std::vector<Count> counts;
+};
+
+Parcel parcel(Rank size, const std::function<std::vector<std::byte>(Rank)>& block) {
+  Parcel made;
+  for (Rank rank = 0; rank < size; ++rank) {
+    const std::vector<std::byte> one = block(rank);
+    made.counts.push_back(static_cast<Count>(one.size()));
+    made.data.insert(made.data.end(), one.begin(), one.end());
+  }
+  return made;
+}
+
+class ManyRanks : public testing::TestWithParam<Rank> {};
+
+/// An area for each other rank's block, of several operations at once, and larger areas among them.
+TEST_P(ManyRanks, TakeAnAreaForEachOfTheOthers) {
+  const Rank size = GetParam();
+  job::run_inproc(size, {.fibers = true, .seed = 7}, [size](const Group& world) {
+    constexpr int calls = 12;
+    struct Call {
+      Parcel exchanged, received, dealt, expected;
+      std::vector<std::byte> mine, all;
+    };
+    std::vector<Call> made;
+    std::vector<Request> requests;
+    for (int call = 0; call < calls; ++call) {
+      const Rank me = world.rank(), root = call % size;
+      Call& one = made.emplace_back();
+      one.exchanged = parcel(size, [&](Rank to) { return block_of(call, me, to); });
+      one.expected = parcel(size, [&](Rank from) { return block_of(call, from, me); });
+      one.received = {std::vector<std::byte>(one.expected.data.size()), one.expected.counts};
+      if (me == root) one.dealt = parcel(size, [&](Rank to) { return block_of(call + calls, root, to); });
+      one.mine.resize(block_of(call + calls, root, me).size());
+      one.all = me == root ? content(5, 60000) : std::vector<std::byte>(60000);
+    }
+    for (int call = 0; call < calls; ++call) {
+      Call& one = made[static_cast<std::size_t>(call)];
+      const Rank root = call % size;
+      requests.push_back(world.ialltoallv(one.exchanged.data, one.exchanged.counts, {}, one.received.data,
+                                          one.received.counts, {}, {.algorithm = "board"}));
+      requests.push_back(world.ibcast(one.all, root, {.algorithm = "board_pipeline:segment=65536"}));
+      requests.push_back(world.iscatterv(one.dealt.data, one.mine, one.dealt.counts, {}, root, {.algorithm = "board"}));
+    }
+    for (Request& request : requests) request.wait();
+    for (int call = 0; call < calls; ++call) {
+      const Call& one = made[static_cast<std::size_t>(call)];
+      ASSERT_TRUE(same(one.received.data, one.expected.data)) << "alltoallv, call " << call;
+      ASSERT_TRUE(same(one.all, content(5, 60000))) << "bcast, call " << call;
+      ASSERT_TRUE(same(one.mine, block_of(call + calls, call % size, world.rank()))) << "scatterv, call " << call;
+    }
+  });
+}
+
+// Nine ranks have areas of one slot, and 65 have none for their blocks.
+INSTANTIATE_TEST_SUITE_P(Sizes, ManyRanks, testing::Values(9, 16, 40, 65), testing::PrintToStringParamName());
+
 /// The first group's board in a job's memory.
 host::Board find_board(host::Segment& segment, Rank size) {
   const std::size_t bytes = host::Board::bytes(size);

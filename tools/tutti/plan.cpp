@@ -79,6 +79,7 @@ Plans build(const PlanOptions& given) {
   problem.parameters = {given.segment, given.radix};
   problem.hosts = given.hosts;
   problem.small_cell = host::small_payload / sizeof(double);
+  problem.medium_cell = host::medium_payload / sizeof(double);
   problem.large_cell = host::large_payload / sizeof(double);
   const auto group = static_cast<std::size_t>(given.ranks);
   if (collective->varying)
@@ -95,7 +96,10 @@ Plans build(const PlanOptions& given) {
     throw Error(Cause::usage, "this algorithm is not for this many ranks or elements, or not for ranks on these hosts");
   for (Rank rank = 0; rank < given.ranks; ++rank) made.plans.push_back(algorithm->build(shapes[rank]));
   made.contract = collective->contract(problem);
-  made.board = {host::cells, host::areas, problem.small_cell, problem.large_cell, problem.hosts};
+  made.board = {.small_cell = problem.small_cell,
+                .medium_cell = problem.medium_cell,
+                .large_cell = problem.large_cell,
+                .hosts = problem.hosts};
   return made;
 }
 
