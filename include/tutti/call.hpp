@@ -88,8 +88,8 @@ struct Call {
   const Layout* input_layout = nullptr;
   const Layout* output_layout = nullptr;
   const job::UserPlan* plan = nullptr;  ///< Kind::plan: which; its name is agreed. It is used until the call returns.
-  std::string_view algorithm;  ///< Empty: the table chooses. Agreed. "ring", "chain:segment=4096" (in elements).
-  const void* site = nullptr;  ///< The caller's return address, for reports of mismatches.
+  std::string_view algorithm;           ///< Empty: the table chooses. Agreed. "ring", "chain:segment=4096" (in bytes).
+  const void* site = nullptr;           ///< The caller's return address, for reports of mismatches.
 };
 
 }  // namespace tutti

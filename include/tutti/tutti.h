@@ -235,7 +235,7 @@ TUTTI_C_API tutti_status tutti_shrink(tutti_group group, tutti_group* survivors)
 TUTTI_C_API tutti_status tutti_lost(tutti_group group, int32_t* ranks, int32_t capacity, int32_t* count);
 
 /* Later calls of one collective ("allreduce") through this handle use this algorithm ("ring",
- * "chain:segment=4096,radix=3", as `tutti plan list` names them; a segment is of elements); NULL or "": the table
+ * "chain:segment=4096,radix=3", as `tutti plan list` names them; a segment is of bytes); NULL or "": the table
  * chooses again. Local. Agreed: the choice. Errors: TUTTI_USAGE for a collective that does not exist (a wrong
  * algorithm: at the call). */
 TUTTI_C_API tutti_status tutti_choose(tutti_group group, const char* collective, const char* algorithm);

@@ -372,7 +372,7 @@ std::shared_ptr<const Bound> Planner::bind(const Call& call, const Call& carried
   says.agreed_hash = static_cast<std::uint32_t>(agreed);
 
   Shape with = shape(carried);
-  with.parameters = choice.parameters;
+  with.parameters = choice.parameters.of_elements(carried.element);
   with.send_counts = carried.send_counts;
   with.recv_counts = carried.recv_counts;
   std::vector<Count> sent, received;

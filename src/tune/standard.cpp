@@ -48,15 +48,20 @@ bcast         -      2      board_pipeline
 bcast         1M     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
-~<300M bcast  16K    8      chain
+<30M bcast    256    -      binary
+~<300M bcast  16K    8      chain:segment=2800
+<30M bcast    64K    -      two_trees:segment=1400
 ~bcast        4K     8      chain
 bcast         4K     4      binomial
 <300M bcast   1K     -      binary
-<300M bcast   16K    -      two_trees
+<300M bcast   16K    -      two_trees:segment=1400
+<300M bcast   2M     16     chain:segment=2800
+<300M bcast   64K    -      two_trees:segment=1400
+<300M bcast   2M     -      chain:segment=2800
 bcast         4K     -      binary
 bcast         16K    -      binomial
 >2G bcast     -      4      binomial
->2G bcast     -      -      two_trees:segment=65536
+>2G bcast     -      -      two_trees:segment=524288
 bcast         -      32     chain
 bcast         -      -      two_trees
 reduce        96     -      board
@@ -67,12 +72,14 @@ reduce        1M     4      board_pipeline
 reduce        128K   -      board_pipeline
 reduce        -      -      single_copy_shared
 reduce        -      -      board_pipeline
-~<300M reduce 32K    4      chain
+~<300M reduce 32K    4      chain:segment=2800
 <300M reduce  2K     -      binomial
-<300M reduce  32K    -      two_trees
+~<300M reduce 32K    16     chain:segment=2800
+<300M reduce  32K    -      two_trees:segment=1400
+<300M reduce  2M     -      chain:segment=2800
 reduce        32K    -      binomial
 ~>2G reduce   -      -      binomial
->2G reduce    -      -      two_trees:segment=65536
+>2G reduce    -      -      two_trees:segment=524288
 reduce        -      -      chain
 allreduce     96     32     board
 allreduce     96     -      board_tree
@@ -83,6 +90,7 @@ allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 ~~allreduce   256    -      reduce_bcast:radix=4
+<30M allreduce 2K    -      two_trees
 ~~allreduce   2K     -      reduce_bcast
 ~allreduce    256    -      reduce_bcast
 <300M allreduce 16K  2      recursive_doubling
@@ -93,7 +101,7 @@ allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
 >2G allreduce 128K   2      recursive_doubling
 >2G allreduce -      4      rabenseifner
->2G allreduce -      -      two_trees:segment=65536
+>2G allreduce -      -      two_trees:segment=524288
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
 gather        96     -      board
@@ -105,6 +113,8 @@ gather        128K   -      single_copy
 gather        -      8      board_pipeline
 gather        -      -      single_copy
 gather        -      -      board_pipeline
+<300M gather  1K     -      binomial
+<300M gather  -      -      linear
 gather        4K     -      binomial
 gather        -      -      linear
 gatherv       -      -      board
@@ -115,6 +125,8 @@ scatter       -      2      single_copy
 scatter       16K    -      board_pipeline
 scatter       -      -      single_copy
 scatter       -      -      board_pipeline
+<300M scatter 1K     -      binomial
+<300M scatter -      -      linear
 scatter       4K     -      binomial
 scatter       -      -      linear
 scatterv      -      -      board
@@ -127,6 +139,9 @@ allgather     -      -      single_copy
 allgather     -      -      board_pipeline
 ~~allgather   64     -      gather_bcast:radix=4
 ~allgather    64     -      gather_bcast
+<300M allgather 1K   -      recursive_doubling
+<300M allgather 1K   -      bruck
+<300M allgather -    -      ring
 allgather     4K     -      recursive_doubling
 allgather     4K     -      bruck
 >2G allgather 256K   -      recursive_doubling
@@ -161,6 +176,9 @@ reduce_scatter_block - -    board_pipeline
 reduce_scatter_block 32K 2  recursive_halving
 ~reduce_scatter_block 64 -  tree
 reduce_scatter_block 16 -   tree
+<300M reduce_scatter_block 1K - recursive_halving
+<300M reduce_scatter_block 1K - circulant
+<300M reduce_scatter_block - - ring
 reduce_scatter_block 32K -  recursive_halving
 reduce_scatter_block 32K -  circulant
 >2G reduce_scatter_block 64K - recursive_halving
@@ -179,6 +197,9 @@ reduce_scatter -     -      board_pipeline
 reduce_scatter 32K 2 recursive_halving
 ~reduce_scatter 64   -      tree
 reduce_scatter 16    -      tree
+<300M reduce_scatter 1K - recursive_halving
+<300M reduce_scatter 1K - circulant
+<300M reduce_scatter - - ring
 reduce_scatter 32K   -      recursive_halving
 reduce_scatter 32K   -      circulant
 >2G reduce_scatter 64K - recursive_halving
@@ -193,6 +214,8 @@ scan          512K   8      board_pipeline
 scan          64K    -      board_pipeline
 scan          -      -      single_copy
 scan          -      -      board_pipeline
+<300M scan    1K     -      recursive_doubling
+<300M scan    2M     -      chain:segment=2800
 scan          16K    -      recursive_doubling
 scan          -      -      chain
 exscan        96     -      board
@@ -204,6 +227,8 @@ exscan        1M     8      board_pipeline
 exscan        64K    -      board_pipeline
 exscan        -      -      single_copy
 exscan        -      -      board_pipeline
+<300M exscan  1K     -      recursive_doubling
+<300M exscan  2M     -      chain:segment=2800
 exscan        16K    -      recursive_doubling
 exscan        -      -      chain
 neighbor_allgather 96 -     board
@@ -236,8 +261,8 @@ reduce               -    16 board_pipeline
 allreduce            96   16 board
 allreduce            -     2 board_large
 allreduce            16K  16 board_large
-allreduce            -     4 board_pipeline:segment=32768
-allreduce            2M   16 board_pipeline:segment=32768
+allreduce            -     4 board_pipeline:segment=65536
+allreduce            2M   16 board_pipeline:segment=65536
 gather               96   16 board
 gather               -     3 board_pipeline
 gather               2M    4 board_pipeline
@@ -271,7 +296,7 @@ alltoall             96   16 board
 alltoall             -    16 board_pipeline
 ^alltoallv           -     2 board:segment=65536,radix=4
 ^alltoallv           -     4 board:segment=65536
-^alltoallv           -     8 board:segment=16384,radix=1
+^alltoallv           -     8 board:segment=65536,radix=1
 alltoallv            -     8 board:segment=65536
 reduce_scatter_block 96   16 board
 ^reduce_scatter_block 512K 2 board_pipeline

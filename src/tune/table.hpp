@@ -2,6 +2,8 @@
 // Which algorithm runs: a plain table, read by people and by programs.
 #pragma once
 
+#include <algorithm>
+#include <cstddef>
 #include <cstdint>
 #include <limits>
 #include <span>
@@ -13,10 +15,22 @@
 
 namespace tutti::tune {
 
+/// Parameters of an algorithm. Segments are of bytes, to be as long whatever the type.
+struct Parameters {
+  Count segment = 0;  ///< 0 = the algorithm's own choice, as of the radix.
+  int radix = 0;
+  bool operator==(const Parameters&) const = default;
+
+  /// As a plan for elements of so many bytes takes them.
+  collectives::Parameters of_elements(std::size_t bytes) const {
+    return {segment > 0 ? std::max<Count>(segment / static_cast<Count>(bytes), 1) : 0, radix};
+  }
+};
+
 /// What runs: a position in collectives::algorithms(), and its parameters.
 struct Choice {
   std::int32_t algorithm = -1;
-  collectives::Parameters parameters;
+  Parameters parameters;
 };
 
 /// Lines "collective  bytes  ranks  algorithm[:segment=N,radix=N]": the first line of the collective whose two limits

@@ -26,7 +26,7 @@ constexpr Form measurable[] = {
 };
 
 /// 4, 32 and 256 KiB; the algorithms' own choices lie between them.
-constexpr Count segments[] = {512, 4096, 32768};
+constexpr Count segments[] = {4096, 32768, 262144};
 constexpr int radices[] = {3, 4, 8};
 
 std::uint64_t mix_in(std::uint64_t hash, const plan::Slice& slice) {
@@ -52,12 +52,12 @@ std::uint64_t hash_of(const plan::Plan& plan) {
 
 /// Of the plans of all ranks, or of a sample of many.
 std::uint64_t hash_of(const collectives::Algorithm& algorithm, const CallShape& shape, Rank ranks,
-                      const collectives::Parameters& parameters) {
+                      const tune::Parameters& parameters) {
   constexpr Rank most = 8;
   std::uint64_t hash = 0;
   for (Rank i = 0; i < std::min(ranks, most); ++i) {
     collectives::Shape one_shape = shape.of(static_cast<Rank>(std::int64_t{i} * ranks / std::min(ranks, most)));
-    one_shape.parameters = parameters;
+    one_shape.parameters = parameters.of_elements(element);
     hash = base::combine(hash, hash_of(algorithm.build(one_shape)));
   }
   return hash;
@@ -99,7 +99,7 @@ Point candidates_at(Kind kind, Rank ranks, Count bytes, bool single_copy) {
   Point point{kind, ranks, bytes, {}};
   const CallShape shape(kind, ranks, bytes);
   std::vector<std::pair<std::uint64_t, std::size_t>> known;  // hash of the plans, which candidate
-  const auto add = [&](std::int32_t number, const collectives::Parameters& parameters) {
+  const auto add = [&](std::int32_t number, const tune::Parameters& parameters) {
     const collectives::Algorithm& algorithm = collectives::algorithms()[static_cast<std::size_t>(number)];
     const std::string name = tune::text_of({number, parameters});
     const std::uint64_t hash = hash_of(algorithm, shape, ranks, parameters);
@@ -107,7 +107,7 @@ Point candidates_at(Kind kind, Rank ranks, Count bytes, bool single_copy) {
     if (twin == known.end()) {
       known.emplace_back(hash, point.candidates.size());
       point.candidates.push_back({name, {}, {}, false});
-    } else if (parameters == collectives::Parameters{}) {
+    } else if (parameters == tune::Parameters{}) {
       point.candidates[twin->second].same.push_back(name);
     }
   };

@@ -19,7 +19,7 @@ using Json = nlohmann::ordered_json;
 
 namespace {
 
-constexpr const char* format = "tutti measurements 1";
+constexpr const char* format = "tutti measurements 2";
 
 /// The rank, from 1, of the value at the lower end: as large as it may be for 95 %.
 std::size_t lower_end(std::size_t count) {

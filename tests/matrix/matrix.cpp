@@ -111,10 +111,14 @@ void compare(const Case& the_case, Rank rank, const char* which, const Guarded<T
                            std::to_string(at / static_cast<std::ptrdiff_t>(sizeof(T))) + ")");
 }
 
+/// Bytes of an element of a problem: see `run`.
+std::size_t element_of(bool commutative) { return commutative ? sizeof(std::uint64_t) : sizeof(Affine); }
+
 /// As users name it, with its parameters.
 std::string algorithm_of(const Case& the_case) {
   const auto number = static_cast<std::int32_t>(the_case.algorithm - collectives::algorithms().data());
-  return tune::text_of({number, the_case.problem.parameters});
+  const auto [segment, radix] = the_case.problem.parameters;
+  return tune::text_of({number, {segment * static_cast<Count>(element_of(the_case.problem.commutative)), radix}});
 }
 
 Call call_of(const Case& the_case, const Shape& shape, std::string_view algorithm) {
@@ -273,8 +277,9 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
               made.problem.root = root;
             made.problem.in_place = in_place;
             made.problem.commutative = commutative;
-            const std::size_t element = commutative ? sizeof(std::uint64_t) : sizeof(Affine);
+            const std::size_t element = element_of(commutative);
             made.problem.small_cell = board ? static_cast<Count>(host::small_payload / element) : 0;
+            made.problem.medium_cell = board ? static_cast<Count>(host::medium_payload / element) : 0;
             made.problem.large_cell = board ? static_cast<Count>(host::large_payload / element) : 0;
             add(candidates, made, counts);
           }

@@ -39,19 +39,19 @@ TEST(Candidates, HaveParametersWhereTheyMatter) {
     return std::ranges::find(point.candidates, name, &Candidate::algorithm) != point.candidates.end();
   };
   const Point large = candidates_at(Kind::bcast, 8, 1 << 20, true);
-  EXPECT_TRUE(has(large, "chain:segment=4096"));
+  EXPECT_TRUE(has(large, "chain:segment=32768"));
   EXPECT_TRUE(has(large, "binomial:radix=4"));
-  EXPECT_FALSE(has(large, "binomial:segment=4096"));  // it has none
+  EXPECT_FALSE(has(large, "binomial:segment=32768"));  // it has none
   EXPECT_FALSE(has(large, "linear:radix=4"));
   const Point small = candidates_at(Kind::bcast, 2, 8, true);
   for (const Candidate& candidate : small.candidates) EXPECT_EQ(candidate.algorithm.find(':'), std::string::npos);
   EXPECT_TRUE(has(candidates_at(Kind::barrier, 8, 0, true), "dissemination:radix=4"));
   const Point sum = candidates_at(Kind::allreduce, 9, 1 << 20, true);
   for (const char* name : {"recursive_multiplying", "recursive_multiplying:radix=3", "recursive_multiplying:radix=8",
-                           "segmented_ring", "segmented_ring:segment=512", "segmented_ring:segment=4096"})
+                           "segmented_ring", "segmented_ring:segment=4096", "segmented_ring:segment=32768"})
     EXPECT_TRUE(has(sum, name)) << name;
   EXPECT_FALSE(has(sum, "recursive_doubling:radix=3"));
-  EXPECT_FALSE(has(sum, "ring:segment=4096"));
+  EXPECT_FALSE(has(sum, "ring:segment=32768"));
 }
 
 /// Whether the line's segment changes a plan that it is made for.
@@ -62,7 +62,7 @@ bool has_segments(const tune::Table::Line& line) {
       const CallShape call(line.kind, ranks, bytes);
       collectives::Shape shape = call.of(ranks - 1);
       if (!collectives::applies(algorithm, shape, true)) continue;
-      shape.parameters = line.choice.parameters;
+      shape.parameters = line.choice.parameters.of_elements(element);
       const std::string with = plan::print(algorithm.build(shape));
       shape.parameters.segment = 0;
       if (plan::print(algorithm.build(shape)) != with) return true;

@@ -41,7 +41,7 @@ TEST(Measurements, WhatIsNoneIsRefused) {
   for (std::size_t length = 0; length + 2 < whole.size(); length += 97)
     EXPECT_THROW(from_json(whole.substr(0, length)), Error) << length;
   for (const auto& [from, to] :
-       std::vector<std::pair<std::string, std::string>>{{"tutti measurements 1", "tutti measurements 2"},
+       std::vector<std::pair<std::string, std::string>>{{"tutti measurements 2", "tutti measurements 3"},
                                                         {"\"bcast\"", "\"gossip\""},
                                                         {"\"ranks\": 2", "\"ranks\": -2"},
                                                         {"\"ranks\": 2", "\"ranks\": 0"},
