@@ -20,7 +20,7 @@ namespace tutti::tune {
 
 namespace {
 
-constexpr std::string_view first_line = "# tutti table 1\n", machine_line = "# machine: ", last_line = "# end\n";
+constexpr std::string_view first_line = "# tutti table 2\n", machine_line = "# machine: ", last_line = "# end\n";
 /// A file that is longer is no table; lines that are longer do not fit into what rank 0 tells the others.
 constexpr std::size_t longest_file = 256 << 10, longest_lines = 48 << 10;
 constexpr const char* too_long = "is too long: 256 KiB are the most, and 48 KiB without comments";

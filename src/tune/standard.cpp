@@ -90,12 +90,13 @@ allreduce     64K    -      board_pipeline
 allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 ~~allreduce   256    -      reduce_bcast:radix=4
-<30M allreduce 2K    -      two_trees
-~~allreduce   2K     -      reduce_bcast
 ~allreduce    256    -      reduce_bcast
 <300M allreduce 16K  2      recursive_doubling
 <300M allreduce 768  4      recursive_doubling
 <300M allreduce 16K  4      rabenseifner
+<30M allreduce 256   -      recursive_doubling
+<30M allreduce 2K    -      two_trees
+~~allreduce   2K     -      reduce_bcast
 <300M allreduce 2K   -      recursive_doubling
 <300M allreduce 16K  -      rabenseifner
 allreduce     16K    -      recursive_doubling
@@ -262,7 +263,8 @@ allreduce            96   16 board
 allreduce            -     2 board_large
 allreduce            16K  16 board_large
 allreduce            -     4 board_pipeline:segment=65536
-allreduce            2M   16 board_pipeline:segment=65536
+allreduce            2M    8 board_pipeline:segment=65536
+allreduce            2M   16 board_pipeline
 gather               96   16 board
 gather               -     3 board_pipeline
 gather               2M    4 board_pipeline

@@ -8,7 +8,7 @@ import subprocess
 
 import pytest
 
-HEAD = "# tutti table 1\n# machine: "
+HEAD = "# tutti table 2\n# machine: "
 
 
 def run(line, folder, expected=0, **environment):

@@ -46,7 +46,7 @@ TEST(Source, BrokenFilesAreToldOf) {
   tune::Machine other = machine;
   other.single_copy = false;
   for (const std::string& text : std::vector<std::string>{
-           "", "\n", "garbage", std::string(300'000, 'x'), std::string(10'000, '\0'), "# tutti table 2\n" + whole(),
+           "", "\n", "garbage", std::string(300'000, 'x'), std::string(10'000, '\0'), "# tutti table 3\n" + whole(),
            tune::file_text(other, "", lines), tune::file_text(machine, "", "bcast - - gossip\n"),
            tune::file_text(machine, "", "bcast 1T - linear\n"), tune::file_text(machine, "", "gossip - - linear\n"),
            tune::file_text(machine, "", "bcast - -\n"), tune::file_text(machine, "", "bcast - - \x1b[31m\n"),
