@@ -21,8 +21,8 @@ class Graph {
   Rank rounds() const { return static_cast<Rank>(skips_.size()) - 1; }
   Rank skip(Rank round) const { return skips_[static_cast<std::size_t>(round)]; }
 
-  /// The last of the skips that lead from the root to a position, the largest ones first: in this round of a phase the
-  /// position receives what the root has sent in it last. rounds(): none do, it is the root.
+  /// The last of the skips that lead from the root to a position, the largest ones first. The root sends a new block in
+  /// each round of a phase; that of this round is the first one to get there. rounds(): it is the root itself.
   Rank last_skip(Rank position) const {
     Rank last = rounds();
     for (Rank round = rounds() - 1; position > 0; --round) {

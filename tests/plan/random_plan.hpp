@@ -15,7 +15,7 @@ class RandomPlan {
     const Rank size = 2 + number(6);
     Builder plan(number(size), size);
     cells_ = 1 + number(4);
-    plan.use(random_.once_in(2) ? Ring::small : Ring::large, cells_);
+    plan.use(static_cast<Ring>(random_.below(rings)), cells_);
     plan.scratch(random_.below(1U << 20));
     std::vector<Handle> steps;
     const int count = number(40);
