@@ -115,7 +115,7 @@ inline std::vector<Slice> segments(Slice whole, Count segment) {
 inline Count segment_of(const Shape& shape) {
   constexpr Count most = 128;
   const Count shortest = shape.least_segment > 0 ? shape.least_segment
-                         : shape.large_cell > 0  ? std::max<Count>(shape.large_cell / 16, 1)
+                         : shape.cell.large > 0  ? std::max<Count>(shape.cell.large / 16, 1)
                                                  : 8192;
   return shape.parameters.segment > 0 ? shape.parameters.segment : std::max(shortest, shape.count / most + 1);
 }

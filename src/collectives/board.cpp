@@ -16,7 +16,7 @@ std::int32_t pieces(const Shape& shape, Ring ring, Count count) {
 Order::Order(Writer& b, Ring ring, std::int32_t cells, Handle start)
     : b_(b), start_(start), line_(start), free_(start), batch_(ahead(ring)) {
   // A batch is released if its first cell is taken again.
-  const std::int32_t reused = std::max(cells - ring_length(ring), 0);
+  const std::int32_t reused = std::max(cells - ring_length[ring], 0);
   last_release_ = (reused + batch_ - 1) / batch_ * batch_ - 1;
 }
 

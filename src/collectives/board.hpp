@@ -16,12 +16,7 @@ using plan::Ring;
 using plan::ring_length;
 
 /// Elements that fit a cell.
-inline Count capacity(const Shape& shape, Ring ring) {
-  const Count most = ring == Ring::small    ? shape.small_cell
-                     : ring == Ring::medium ? shape.medium_cell
-                                            : shape.large_cell;
-  return std::max<Count>(1, most);
-}
+inline Count capacity(const Shape& shape, Ring ring) { return std::max<Count>(1, shape.cell[ring]); }
 
 /// An empty cell: it says only that its owner has come so far.
 inline Slice nothing(Rank owner, std::int32_t cell) { return Writer::shared(owner, cell, 0, 0); }
@@ -81,7 +76,7 @@ class Order {
 };
 
 /// How many cells a rank may be ahead with writing while it reads: the others have half a ring to read meanwhile.
-constexpr std::int32_t ahead(Ring ring) { return ring_length(ring) / 2; }
+constexpr std::int32_t ahead(Ring ring) { return ring_length[ring] / 2; }
 
 /// Publishes a copy of `content` in a cell; returns the copying.
 Handle put(Writer& b, Line& line, std::int32_t cell, Slice content);
@@ -92,8 +87,8 @@ Handle take(Writer& b, Line& line, Slice content, Slice target);
 
 /// For operations that take a cell for each block: areas enough for all blocks under way, as large as can be.
 constexpr Ring ring_of(std::int32_t cells) {
-  return cells <= ring_length(Ring::large)    ? Ring::large
-         : cells <= ring_length(Ring::medium) ? Ring::medium
+  return cells <= ring_length[Ring::large]    ? Ring::large
+         : cells <= ring_length[Ring::medium] ? Ring::medium
                                               : Ring::small;
 }
 /// For blocks, one for each rank, whose sizes their owner and their reader alone know.
@@ -101,12 +96,11 @@ inline Ring block_ring(const Shape& shape) { return ring_of(shape.size); }
 /// Such a block goes through a cell if that is faster than copying it from memory to memory; else it is exposed, and
 /// its owner has to wait until it has been read. A segment that was asked for is the largest block that does.
 inline bool fits(const Shape& shape, Ring ring, Slice block) {
-  if (ring != Ring::large)
-    return block.count <= std::max(shape.small_cell, ring == Ring::medium ? shape.medium_cell : Count{0});
-  if (shape.parameters.segment > 0) return block.count <= std::min(shape.parameters.segment, shape.large_cell);
+  if (ring != Ring::large) return block.count <= shape.cell[ring];
+  if (shape.parameters.segment > 0) return block.count <= std::min(shape.parameters.segment, shape.cell.large);
   // Of an area of 64 KiB; two ranks have nobody to wait for but each other.
-  const Count share = shape.large_cell / (shape.size == 2 ? 16 : 4);
-  return block.count <= std::clamp(shape.small_cell, share, shape.large_cell);
+  const Count share = shape.cell.large / (shape.size == 2 ? 16 : 4);
+  return block.count <= std::clamp(shape.cell.small, share, shape.cell.large);
 }
 inline bool fits(const Shape& shape, Slice block) { return fits(shape, block_ring(shape), block); }
 /// The owner's steps; returns the one that reads the block, or exposes it.
@@ -228,7 +222,7 @@ void fetch_share(Writer& b, const Shape& shape, Rank from, Slice home);
 inline bool in_pieces(const Shape& shape, Count count) {
   const auto [segment, radix] = shape.parameters;
   if (shape.size != 2 || segment == 0 || fits(shape, Ring::large, Writer::input(0, count))) return false;
-  return radix == 0 || count <= radix * std::min(segment, shape.large_cell);
+  return radix == 0 || count <= radix * std::min(segment, shape.cell.large);
 }
 /// Of two ranks: `mine` to the other one and `theirs` from it, in pieces. Either may be empty, and both the same place.
 /// Both ranks know both counts. Who means others is found out before he takes anything: cell 1 shows how long mine is,

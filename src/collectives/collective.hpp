@@ -10,6 +10,7 @@
 
 #include "collectives/neighbors.hpp"
 #include "plan/builder.hpp"
+#include "plan/checker.hpp"
 #include "plan/contract.hpp"
 #include "plan/plan.hpp"
 #include "tutti/call.hpp"
@@ -59,8 +60,7 @@ struct Shape {
   std::int32_t widest = 0;
   /// Each rank's host, numbered from 0 in the order of their lowest ranks; agreed; empty: all ranks share one host.
   std::span<const Rank> hosts{};
-  Count small_cell = 0;                   ///< Elements that fit a small cell; 0 = there is no board, on any host.
-  Count medium_cell = 0, large_cell = 0;  ///< Elements that fit a cell of the other rings.
+  plan::Cells cell{};  ///< Nothing fits a small one: there is no board, on any host.
   /// Elements below which messages between hosts are not worth cutting; 0: cells say.
   Count least_segment = 0;
   Parameters parameters{};
@@ -106,10 +106,13 @@ struct Problem {
   std::vector<Neighbors> neighbors{};  ///< neighbor_ forms: [size]
   Lattice lattice{};                   ///< If they are a grid's: that grid.
   std::vector<Rank> hosts{};           ///< Each rank's host, as in Shape.
-  Count small_cell = 16, medium_cell = 64, large_cell = 256;
+  plan::Cells cell{16, 64, 256};
+  Count least_segment = 0;  ///< As in Shape.
   Parameters parameters{};
   bool operator==(const Problem&) const = default;
 };
+/// Its ranks' board, as the checker knows it; the problem must outlive it.
+inline plan::Board board_of(const Problem& problem) { return {.cell = problem.cell, .hosts = problem.hosts}; }
 
 struct Collective {
   Kind kind;

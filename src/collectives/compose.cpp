@@ -124,7 +124,7 @@ Composition::Composition(const Shape& shape, Count largest, Rank root)
     : Writer(shape),
       shape_(shape),
       hosts_(shape),
-      ring_(largest <= shape.small_cell ? board::Ring::small : board::Ring::large),
+      ring_(largest <= shape.cell.small ? board::Ring::small : board::Ring::large),
       leaders_(hosts_.leaders(root)) {}
 
 Shape Composition::shape_among(std::span<const Rank> ranks, Rank root, Count count) const {
@@ -146,9 +146,7 @@ Shape Composition::shape_among(std::span<const Rank> ranks, Rank root, Count cou
 
 Shape Composition::shape_here(Rank root, Count count) const {
   Shape here = shape_among(hosts_.here(), root, count);
-  here.small_cell = shape_.small_cell;
-  here.medium_cell = shape_.medium_cell;
-  here.large_cell = shape_.large_cell;
+  here.cell = shape_.cell;
   return here;
 }
 
@@ -164,7 +162,7 @@ void Composition::here(Kind kind, const Shape& inner, Slice input, Slice output)
 }
 
 void Composition::among(std::span<const Rank> ranks, Kind kind, const Shape& inner, Slice input, Slice output) {
-  stage(among_leaders(kind, inner, shape_.large_cell / 4).build(inner), ranks, input, output);
+  stage(among_leaders(kind, inner, shape_.cell.large / 4).build(inner), ranks, input, output);
 }
 
 Handle Composition::ordered(Handle step, const Slice& source, const Slice& target) {
@@ -190,7 +188,7 @@ Handle Composition::reduce(Slice source, Slice target, Side side) {
 std::int32_t Composition::take_cells(board::Ring ring, std::int32_t cells) {
   if (cells_ > 0 && ring != ring_) refuse("the stages of one host take cells of different rings");
   ring_ = ring;
-  if (cells_ + cells > board::ring_length(ring) && released_ + 1 < cells_) {
+  if (cells_ + cells > board::ring_length[ring] && released_ + 1 < cells_) {
     released_ = cells_ - 1;
     unreleased_ = {release(released_).after(unreleased_)};
   }

@@ -95,13 +95,13 @@ const Collective* find(std::string_view name) {
 
 bool applies(const Algorithm& algorithm, const Shape& shape, bool single_copy) {
   const Needs& needs = algorithm.needs;
-  if ((needs.board || needs.hosts) && shape.small_cell <= 0) return false;
+  if ((needs.board || needs.hosts) && shape.cell.small <= 0) return false;
   if (needs.board && spans_hosts(shape)) return false;
   if (needs.hosts && !fits(needs, shape)) return false;
   if (needs.single_copy && !single_copy) return false;
   if (needs.commutative && !shape.commutative) return false;
   if (needs.power_of_two && !std::has_single_bit(static_cast<std::uint32_t>(shape.size))) return false;
-  return !needs.fits_small || fits(shape, algorithm.kind, shape.small_cell);
+  return !needs.fits_small || fits(shape, algorithm.kind, shape.cell.small);
 }
 
 }  // namespace tutti::collectives

@@ -31,9 +31,8 @@ Shape common(const Problem& problem, Rank rank) {
   if (!get(problem.kind).varying) shape.count = problem.count;
   shape.in_place = problem.in_place && (!get(problem.kind).rooted || rank == problem.root);
   shape.commutative = problem.commutative;
-  shape.small_cell = problem.small_cell;
-  shape.medium_cell = problem.medium_cell;
-  shape.large_cell = problem.large_cell;
+  shape.cell = problem.cell;
+  shape.least_segment = problem.least_segment;
   shape.parameters = problem.parameters;
   return shape;
 }

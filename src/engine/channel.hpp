@@ -14,6 +14,7 @@
 #include <vector>
 
 #include "engine/area_writer.hpp"
+#include "engine/cells.hpp"
 #include "engine/lock.hpp"
 #include "engine/notices.hpp"
 #include "engine/operation.hpp"
@@ -131,10 +132,6 @@ class Channel : public std::enable_shared_from_this<Channel> {
  private:
   friend class Operation;
   friend class Engine;
-
-  static_assert(host::cells == plan::ring_length(plan::Ring::small) &&
-                host::medium_areas == plan::ring_length(plan::Ring::medium) &&
-                host::areas == plan::ring_length(plan::Ring::large));
 
   // All of these run under the lock.
   Operation* begin(const Start& start, trace::Form form);

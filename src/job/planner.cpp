@@ -11,8 +11,8 @@
 
 #include "base/hash.hpp"
 #include "base/names.hpp"
+#include "engine/cells.hpp"
 #include "engine/reduction.hpp"
-#include "host/board.hpp"
 #include "job/blocks.hpp"
 #include "job/user_plan.hpp"
 #include "layout/form.hpp"
@@ -332,11 +332,7 @@ Shape Planner::shape(const Call& call) const {
   }
   shape.hosts = agreed_.hosts;
   if (agreed_.segment > 0) shape.least_segment = std::max<Count>(static_cast<Count>(agreed_.segment / call.element), 1);
-  if (agreed_.board) {
-    shape.small_cell = static_cast<Count>(host::small_payload / call.element);
-    shape.medium_cell = static_cast<Count>(host::medium_payload / call.element);
-    shape.large_cell = static_cast<Count>(host::large_payload / call.element);
-  }
+  if (agreed_.board) shape.cell = engine::cells_of(call.element);
   return shape;
 }
 

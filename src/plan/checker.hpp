@@ -17,9 +17,8 @@ namespace tutti::plan {
 /// The cells every rank has on a board: how many a ring holds, and how many elements fit one. Ranks of different hosts
 /// share no memory: no cells, and each host's rings go on by themselves.
 struct Board {
-  std::int32_t small_ring = ring_length(Ring::small), medium_ring = ring_length(Ring::medium),
-               large_ring = ring_length(Ring::large);
-  Count small_cell = 0, medium_cell = 0, large_cell = 0;
+  OfRings<std::int32_t> length = ring_length;
+  Cells cell{};
   /// Each rank's host, numbered from 0 in the order of their lowest ranks; empty: all ranks are on one host.
   std::span<const Rank> hosts{};
 };

@@ -27,19 +27,6 @@ struct Refusal {
 /// contract names it. Without a contract input and output have no bounds.
 void require_structure(std::span<const Plan> plans, const Contract* contract, const Board& board);
 
-/// What the board has of one kind for each of the rings.
-template <class Number>
-Number of_ring(Ring ring, Number small, Number medium, Number large) {
-  return ring == Ring::small ? small : ring == Ring::medium ? medium : large;
-}
-inline std::int32_t ring_length(Ring ring, const Board& board) {
-  return of_ring(ring, board.small_ring, board.medium_ring, board.large_ring);
-}
-/// Elements that fit a cell.
-inline Count cell_capacity(Ring ring, const Board& board) {
-  return of_ring(ring, board.small_cell, board.medium_cell, board.large_cell);
-}
-
 class Operation {
  public:
   struct Release {

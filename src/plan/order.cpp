@@ -22,7 +22,7 @@ void Order::sort(std::span<Operation* const> operations, const Board& board, boo
   operations_ = operations;
   one_after_another_ = one_after_another;
   for (const Ring ring : {Ring::small, Ring::medium, Ring::large})
-    ring_[static_cast<std::size_t>(ring)] = ring_length(ring, board);
+    ring_[static_cast<std::size_t>(ring)] = board.length[ring];
   number(operations);
   events_.clear();
   state_.assign(first_.back(), unseen);

@@ -73,8 +73,19 @@ struct Step {
 enum class Ring : std::uint8_t { small, medium, large };
 inline constexpr std::size_t rings = 3;
 
+/// A number of each of them.
+template <class Number>
+struct OfRings {
+  Number small{}, medium{}, large{};
+  constexpr Number operator[](Ring ring) const {
+    return ring == Ring::small ? small : ring == Ring::medium ? medium : large;
+  }
+  bool operator==(const OfRings&) const = default;
+};
+/// Elements that fit a cell.
+using Cells = OfRings<Count>;
 /// Cells of each rank's ring: cell k can be written when all ranks of the host have released cell k - ring_length.
-constexpr std::int32_t ring_length(Ring ring) { return ring == Ring::small ? 512 : ring == Ring::medium ? 64 : 8; }
+inline constexpr OfRings<std::int32_t> ring_length{512, 64, 8};
 
 /// One rank's plan. Steps stand in an order in which every step comes after its predecessors.
 struct Plan {

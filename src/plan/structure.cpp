@@ -20,7 +20,7 @@ class Structure {
       : plan_(plan),
         promise_(contract ? &contract->ranks[static_cast<std::size_t>(plan.rank)] : nullptr),
         hosts_(board.hosts),
-        capacity_(cell_capacity(plan.ring, board)) {
+        capacity_(board.cell[plan.ring]) {
     if (promise_ == nullptr) return;
     for (const Piece& piece : promise_->after)
       if (piece.buffer == Buffer::output && piece.count > 0)

@@ -91,7 +91,7 @@ class Picture {
  public:
   Picture(std::span<const Plan> plans, std::span<const Rank> hosts) {
     constexpr Count any = std::numeric_limits<Count>::max();
-    const Board board{.small_cell = any, .large_cell = any, .hosts = hosts};
+    const Board board{.cell = {any, any, any}, .hosts = hosts};
     require_structure(plans, nullptr, board);
     operation_.join(plans, hosts);
     operation_.choose(0);

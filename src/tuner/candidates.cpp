@@ -6,7 +6,7 @@
 #include <utility>
 
 #include "base/hash.hpp"
-#include "host/board.hpp"
+#include "engine/cells.hpp"
 #include "tune/table.hpp"
 
 namespace tutti::tuner {
@@ -85,9 +85,7 @@ collectives::Shape CallShape::of(Rank rank) const {
   shape.count = counts_.empty() ? count_ : 0;
   shape.send_counts = shape.recv_counts = counts_;
   shape.send_offsets = shape.recv_offsets = offsets_;
-  shape.small_cell = static_cast<Count>(host::small_payload) / element;
-  shape.medium_cell = static_cast<Count>(host::medium_payload) / element;
-  shape.large_cell = static_cast<Count>(host::large_payload) / element;
+  shape.cell = engine::cells_of(element);
   return shape;
 }
 

@@ -56,7 +56,7 @@ class Asker {
     for (const Table::Line& line : table_.lines())
       if (line.kind == question_.kind && line.bytes != Table::unlimited) limits.insert(line.bytes / element * element);
     const collectives::Shape shape = CallShape(question_.kind, question_.ranks, 0).of(0);
-    for (const Count cell : {shape.small_cell, shape.medium_cell, shape.large_cell}) {
+    for (const Count cell : {shape.cell.small, shape.cell.medium, shape.cell.large}) {
       limits.insert(cell * element);
       limits.insert(cell / question_.ranks * element);
     }

@@ -55,8 +55,8 @@ TEST(BoardPlans, GathervOfTwoTakesVeryLargeBlocksInPieces) {
         const Count mine = count / 3;
         Problem problem{.kind = Kind::gatherv, .size = 2, .root = root, .in_place = in_place, .gap = 3};
         problem.counts = root == 0 ? std::vector<Count>{mine, count} : std::vector<Count>{count, mine};
-        problem.small_cell = 1;
-        problem.large_cell = 2;
+        problem.cell.small = 1;
+        problem.cell.large = 2;
         const std::vector<Plan> plans = plans_of(Kind::gatherv, "board", problem);
         EXPECT_EQ(plans.at(0).cells, count == 32 ? 1 : 1 + (count - 16 + 1) / 2);
         const plan::Contract contract = get(problem.kind).contract(problem);
@@ -141,7 +141,7 @@ void expect_right(const Algorithm& algorithm, const Problem& problem, plan::Chec
 /// Of thousands of ranks, who each have a piece for each other in every round: what is before a piece is not counted
 /// anew for each. (Rank by rank: ten seconds.)
 TEST(BoardPlans, ReduceScatterOfManyRanksIsBuiltInTimeOfItsSteps) {
-  const Shape shape{.rank = 4000, .size = 8000, .count = 8, .small_cell = 12, .large_cell = 8192};
+  const Shape shape{.rank = 4000, .size = 8000, .count = 8, .cell = {12, 0, 8192}};
   const std::clock_t begun = std::clock();
   const Plan plan = find(Kind::reduce_scatter_block, "board_pipeline")->build(shape);
   EXPECT_LT((std::clock() - begun) / CLOCKS_PER_SEC, 4) << "seconds of processor time";
@@ -158,9 +158,9 @@ TEST(BoardPlans, RingsMayWrapSeveralTimes) {
         if (in_place && !has_in_place(algorithm.kind)) continue;
         const Rank root = get(algorithm.kind).rooted ? size / 3 : 0;
         Problem problem = problem_of(algorithm.kind, size, root, size < 10 ? 70 : 7, in_place, false);
-        problem.large_cell = size < 10 ? 3 : 5;
+        problem.cell.large = size < 10 ? 3 : 5;
         expect_right(algorithm, problem, checker);
-        problem.small_cell = 7;
+        problem.cell.small = 7;
         expect_right(algorithm, problem, checker);
       }
   }
@@ -178,11 +178,11 @@ TEST(BoardPlans, BlocksOfAllSizesMayMeet) {
       Problem problem = problem_of(kind, size, 0, 0, random.once_in(2), true);
       if (get(kind).rooted) problem.root = static_cast<Rank>(random.below(static_cast<std::uint64_t>(size)));
       problem.gap = static_cast<Count>(random.below(3));
-      problem.medium_cell = problem.small_cell + static_cast<Count>(random.below(9));
+      problem.cell.medium = problem.cell.small + static_cast<Count>(random.below(9));
       // A third each: nothing, what fits a cell, what does not.
       for (Count& count : problem.counts)
         count =
-            static_cast<Count>(random.below(3) * (1 + random.below(static_cast<std::uint64_t>(problem.small_cell))));
+            static_cast<Count>(random.below(3) * (1 + random.below(static_cast<std::uint64_t>(problem.cell.small))));
       expect_right(*find(kind, "board"), problem, checker);
     }
 }

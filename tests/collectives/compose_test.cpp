@@ -19,7 +19,7 @@ using plan::Verb;
 /// Ranks 0, 2 and 4 on one host, 1 and 3 on another.
 constexpr Rank dealt[] = {0, 1, 0, 1, 0};
 
-Shape shape_of(Rank rank) { return {.rank = rank, .size = 5, .hosts = dealt, .small_cell = 16, .large_cell = 256}; }
+Shape shape_of(Rank rank) { return {.rank = rank, .size = 5, .hosts = dealt, .cell = {16, 0, 256}}; }
 
 TEST(Composition, RenamesRanksAndMovesSlicesAndCells) {
   const Shape shape = shape_of(3);
@@ -94,11 +94,12 @@ TEST(Composition, RefusesWhatCannotBePart) {
     }
   };
   const Rank pair[] = {0, 2}, others[] = {2, 4}, host[] = {0, 2, 4};
-  const Plan here = bcast::board_pipeline({.rank = 0, .size = 3, .count = 4, .large_cell = 4});
+  const Plan here = bcast::board_pipeline({.rank = 0, .size = 3, .count = 4, .cell = {.large = 4}});
   refused("rank 0 has no part", [&](Composition& b) { b.shape_among(others, 2, 1); });
   refused("not those of the stage's plan", [&](Composition& b) { b.stage(here, pair, {}, Writer::output(0, 4)); });
   refused("one of all ranks of the host", [&](Composition& b) {
-    b.stage(bcast::board_pipeline({.rank = 0, .size = 2, .count = 4, .large_cell = 4}), pair, {}, Writer::output(0, 4));
+    b.stage(bcast::board_pipeline({.rank = 0, .size = 2, .count = 4, .cell = {.large = 4}}), pair, {},
+            Writer::output(0, 4));
   });
   refused("beyond the 3 elements", [&](Composition& b) { b.stage(here, host, {}, Writer::output(0, 3)); });
   refused("cells of different rings", [&](Composition& b) {
@@ -122,8 +123,8 @@ TEST(Composition, ReleasesTheCellsOfOneStageForTheNext) {
     for (const Count segment : {1, 3, 7}) {
       Problem problem = problem_of(Kind::bcast, 5, 2, count, false, true);
       problem.hosts.assign(std::begin(dealt), std::end(dealt));
-      problem.small_cell = 2;
-      problem.large_cell = 4;
+      problem.cell.small = 2;
+      problem.cell.large = 4;
       problem.parameters.segment = segment;
       const Shapes shapes(problem);
       std::vector<Plan> plans;
@@ -193,7 +194,7 @@ TEST(Composition, LeadersMoveNoBlockTwice) {
   constexpr Rank hosts[] = {0, 0, 1, 1, 2, 2};
   for (const Count count : {1, 3000})
     for (const Rank rank : {0, 2, 4}) {
-      const Shape shape{.rank = rank, .size = 6, .count = count, .hosts = hosts, .small_cell = 16, .large_cell = 8192};
+      const Shape shape{.rank = rank, .size = 6, .count = count, .hosts = hosts, .cell = {16, 0, 8192}};
       const Plan summed = reduce_scatter_block::hosts(shape), collected = allgather::hosts(shape);
       Count sent = 0;
       for (const plan::Step& step : summed.steps)

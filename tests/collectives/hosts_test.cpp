@@ -42,7 +42,7 @@ TEST(Hosts, DecideWhatApplies) {
              each[] = {0, 1, 2, 3};
   const auto with = [](Needs needs, std::span<const Rank> hosts, bool commutative = true, Count cell = 8) {
     const Algorithm algorithm{Kind::allreduce, "test", "Test.", needs, nullptr};
-    return applies(algorithm, {.size = 4, .commutative = commutative, .hosts = hosts, .small_cell = cell}, false);
+    return applies(algorithm, {.size = 4, .commutative = commutative, .hosts = hosts, .cell = {.small = cell}}, false);
   };
   for (const auto& hosts : {std::span<const Rank>(), std::span<const Rank>(one)}) {
     EXPECT_TRUE(with({.board = true}, hosts));
@@ -69,7 +69,7 @@ TEST(Hosts, DecideWhatApplies) {
 /// way, in an order that cuts each buffer anywhere. (Ranges that move: half a minute.)
 TEST(Hosts, ManyThatRanksAreDealtRoundMakeNoLongerPlanThanTheirSteps) {
   const std::vector<Rank> around = deal(1536, 32, Deal::around);
-  const Shape shape{.rank = 0, .size = 1536, .count = 1, .hosts = around, .small_cell = 12, .large_cell = 8192};
+  const Shape shape{.rank = 0, .size = 1536, .count = 1, .hosts = around, .cell = {12, 0, 8192}};
   const std::clock_t begun = std::clock();
   const plan::Plan plan = find(Kind::alltoall, "hosts")->build(shape);
   EXPECT_LT((std::clock() - begun) / CLOCKS_PER_SEC, 4) << "seconds of processor time";

@@ -86,15 +86,8 @@ inline std::string describe(const Algorithm& algorithm, const Problem& problem) 
          (problem.in_place ? " in place" : "") + (problem.commutative ? "" : " not commutative") +
          (problem.lattice.dims.empty() ? "" : " grid of " + std::to_string(problem.lattice.dims.size())) +
          " segment=" + std::to_string(problem.parameters.segment) +
-         " radix=" + std::to_string(problem.parameters.radix) + hosts;
-}
-
-/// The cells that the engine's board would have, as this problem counts them; the problem must outlive it.
-inline plan::Board board_of(const Problem& problem) {
-  return {.small_cell = problem.small_cell,
-          .medium_cell = problem.medium_cell,
-          .large_cell = problem.large_cell,
-          .hosts = problem.hosts};
+         " radix=" + std::to_string(problem.parameters.radix) +
+         " least segment=" + std::to_string(problem.least_segment) + hosts;
 }
 
 /// All ranks' plans; none when the algorithm does not apply.
@@ -174,12 +167,13 @@ inline Problem random_problem(const Algorithm& algorithm, Rank most, base::Rando
   Problem problem =
       problem_of(algorithm.kind, size, root, static_cast<Count>(random.below(random.once_in(2) ? 40 : large)),
                  has_in_place(algorithm.kind) && random.once_in(2), !collective.reduces || random.once_in(2));
-  problem.small_cell = static_cast<Count>(1 + random.below(64));
-  problem.medium_cell = problem.small_cell + static_cast<Count>(random.below(64));
-  problem.large_cell = static_cast<Count>(64 + random.below(512));
+  problem.cell.small = static_cast<Count>(1 + random.below(64));
+  problem.cell.medium = problem.cell.small + static_cast<Count>(random.below(64));
+  problem.cell.large = static_cast<Count>(64 + random.below(512));
   problem.parameters.segment = random.once_in(2) ? 0 : static_cast<Count>(16 + random.below(1000));
   problem.parameters.radix = random.once_in(2) ? 0 : static_cast<int>(2 + random.below(7));
   if (algorithm.needs.hosts) problem.hosts = random_hosts(problem.size, random);
+  if (random.once_in(2)) problem.least_segment = static_cast<Count>(1 + random.below(100));
   return problem;
 }
 

@@ -32,7 +32,7 @@ TEST(Registry, AlgorithmsAreFoundByName) {
 }
 
 TEST(Registry, NeedsDecideWhatApplies) {
-  const Shape shape{.size = 6, .count = 8, .commutative = false, .small_cell = 8};
+  const Shape shape{.size = 6, .count = 8, .commutative = false, .cell = {.small = 8}};
   Algorithm algorithm{Kind::allreduce, "test", "Test.", {}, nullptr};
   const auto with = [&](Needs needs, const Shape& where, bool single_copy = false) {
     algorithm.needs = needs;
@@ -41,7 +41,7 @@ TEST(Registry, NeedsDecideWhatApplies) {
   EXPECT_TRUE(with({}, shape));
   EXPECT_TRUE(with({.board = true, .fits_small = true}, shape));
   EXPECT_FALSE(with({.board = true}, {.size = 6}));
-  EXPECT_FALSE(with({.fits_small = true}, {.size = 6, .count = 9, .small_cell = 8}));
+  EXPECT_FALSE(with({.fits_small = true}, {.size = 6, .count = 9, .cell = {.small = 8}}));
   EXPECT_FALSE(with({.commutative = true}, shape));
   EXPECT_FALSE(with({.power_of_two = true}, shape));
   EXPECT_TRUE(with({.power_of_two = true}, {.size = 8}));
@@ -52,12 +52,12 @@ TEST(Registry, NeedsDecideWhatApplies) {
 TEST(Registry, OwnCountsNeverFitACell) {
   const Count counts[] = {3, 9};
   Algorithm algorithm{Kind::allgatherv, "test", "Test.", {.fits_small = true}, nullptr};
-  Shape shape{.size = 2, .small_cell = 8};
+  Shape shape{.size = 2, .cell = {.small = 8}};
   shape.recv_counts = counts;
   EXPECT_FALSE(applies(algorithm, shape, false));
-  shape.small_cell = 9;
+  shape.cell.small = 9;
   EXPECT_TRUE(applies(algorithm, shape, false));
-  EXPECT_FALSE(applies(algorithm, {.size = 2, .small_cell = 9}, false));
+  EXPECT_FALSE(applies(algorithm, {.size = 2, .cell = {.small = 9}}, false));
   algorithm.kind = Kind::gatherv;
   EXPECT_FALSE(applies(algorithm, shape, false));
 }

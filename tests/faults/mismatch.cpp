@@ -11,7 +11,7 @@
 #include "../graphs.hpp"
 #include "../matrix/matrix.hpp"
 #include "base/names.hpp"
-#include "host/board.hpp"
+#include "engine/cells.hpp"
 #include "job/inproc.hpp"
 #include "transport/inproc/scheduler.hpp"
 
@@ -126,8 +126,7 @@ Problem problem_of(const Algorithm& algorithm, Rank size, Count count) {
   problem.kind = algorithm.kind;
   problem.size = size;
   problem.count = algorithm.kind == Kind::barrier ? 0 : count;
-  problem.small_cell = host::small_payload / element;
-  problem.large_cell = host::large_payload / element;
+  problem.cell = engine::cells_of(element);
   if (collectives::has_neighbors(algorithm.kind)) collectives::give_edges(problem, 1);  // a ring
   if (!collectives::get(algorithm.kind).varying) return problem;
   problem.count = 0;

@@ -27,8 +27,8 @@ void choose(const tune::Table& table) {
         collectives::Shape shape;
         shape.size = size;
         shape.count = count;
-        shape.small_cell = 12;
-        shape.large_cell = 2048;
+        shape.cell.small = 12;
+        shape.cell.large = 2048;
         try {
           const tune::Choice choice = table.choose(shape, collective.kind, 8 * count, true);
           const auto& algorithm = collectives::algorithms()[static_cast<std::size_t>(choice.algorithm)];

@@ -273,7 +273,7 @@ struct Work {
 Work work_of(const tutti::collectives::Algorithm& algorithm, Rank side, Count count) {
   tutti::collectives::Problem problem{.kind = algorithm.kind, .size = side * side, .count = count};
   problem.lattice = {{side, side}, {true, true}};
-  problem.small_cell = problem.large_cell = 16;
+  problem.cell.small = problem.cell.large = 16;
   for (Rank rank = 0; rank < problem.size; ++rank)
     problem.neighbors.push_back(tutti::collectives::neighbors(problem.lattice, rank));
   problem.counts.assign(static_cast<std::size_t>(problem.size), count);

@@ -11,7 +11,7 @@
 #include "../graphs.hpp"
 #include "arrangement.hpp"
 #include "base/hash.hpp"
-#include "host/board.hpp"
+#include "engine/cells.hpp"
 #include "job/runtime.hpp"
 #include "tune/table.hpp"
 #include "tutti/parts.hpp"
@@ -277,10 +277,7 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
               made.problem.root = root;
             made.problem.in_place = in_place;
             made.problem.commutative = commutative;
-            const std::size_t element = element_of(commutative);
-            made.problem.small_cell = board ? static_cast<Count>(host::small_payload / element) : 0;
-            made.problem.medium_cell = board ? static_cast<Count>(host::medium_payload / element) : 0;
-            made.problem.large_cell = board ? static_cast<Count>(host::large_payload / element) : 0;
+            made.problem.cell = board ? engine::cells_of(element_of(commutative)) : plan::Cells{};
             add(candidates, made, counts);
           }
     for (Case& candidate : candidates)

@@ -15,7 +15,7 @@
 namespace tutti::plan {
 namespace {
 
-constexpr Board board{.small_ring = 4, .large_ring = 2, .small_cell = 8, .large_cell = 64};
+constexpr Board board{.length = {4, 64, 2}, .cell = {8, 0, 64}};
 
 /// Plans from their steps alone: the first lines follow from the position.
 std::vector<Plan> plans(std::initializer_list<std::string> ranks,
@@ -249,7 +249,7 @@ TEST(Checker, FindsBrokenRulesOfCells) {
 }
 
 TEST(Checker, CellsAreReusedOnlyAfterTheirRelease) {
-  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
   const std::string writer =
       "a: copy input[0..1) -> shared[0]#0[0..1)\nb: publish 0 shared[0]#0[0..1) after a\n"
       "r: release 0 after b\n"
@@ -458,7 +458,7 @@ TEST(Sequence, PassesMoreOperationsThanARingHasCells) {
 
 TEST(Sequence, FindsOperationsThatWaitForEachOther) {
   // One operation's first rank waits for the second before it releases; the next operation needs that cell.
-  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
   std::vector<std::vector<Plan>> operations(3, plans({cell_0, cell_1}, "scratch 0 ring small cells 1"));
   const Verdict good = check_sequence(operations, one);
   EXPECT_TRUE(good.ok) << good.text;
@@ -472,7 +472,7 @@ TEST(Sequence, FindsOperationsThatWaitForEachOther) {
 }
 
 TEST(Sequence, OperationsOnDifferentRingsDoNotWaitForEachOther) {
-  constexpr Board one{.small_ring = 1, .large_ring = 1, .small_cell = 8, .large_cell = 8};
+  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
   const std::vector<std::vector<Plan>> operations = {
       plans({cell_0, cell_1}, "scratch 0 ring small cells 1"), plans({cell_0, cell_1}, "scratch 0 ring large cells 1"),
       plans({"", ""}, "scratch 0 ring small cells 0"), plans({cell_0, cell_1}, "scratch 0 ring small cells 1")};

@@ -39,7 +39,7 @@ long growth(bool with_cells) {
   for (Rank rank = 0; rank < size; ++rank)
     own.ranks.push_back({1, 1, {{Buffer::input, 0, 1, {{rank, 0}}}}, {{Buffer::output, 0, 1, {{rank, 0}}}}});
   const auto before = peak();
-  const Verdict verdict = check(all, own, {.small_cell = 1, .large_cell = 1});
+  const Verdict verdict = check(all, own, {.cell = {1, 0, 1}});
   EXPECT_TRUE(verdict.ok) << verdict.text;
   return peak() - before;
 }

@@ -27,7 +27,7 @@ std::vector<Plan> plans(std::initializer_list<Text> ranks) {
 }
 
 Board on(std::span<const Rank> hosts, std::int32_t ring = 4) {
-  return {.small_ring = ring, .large_ring = ring, .small_cell = 8, .large_cell = 8, .hosts = hosts};
+  return {.length = {ring, 64, ring}, .cell = {8, 0, 8}, .hosts = hosts};
 }
 
 void expect_refused(const Verdict& verdict, Rank rank, const std::string& reason) {

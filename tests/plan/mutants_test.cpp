@@ -11,7 +11,7 @@
 namespace tutti::plan {
 namespace {
 
-constexpr Board board{.small_ring = 4, .large_ring = 2, .small_cell = 8, .large_cell = 64};
+constexpr Board board{.length = {4, 64, 2}, .cell = {8, 0, 64}};
 
 std::vector<Plan> plans(std::initializer_list<std::string> ranks) {
   std::vector<Plan> all;

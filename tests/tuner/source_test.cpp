@@ -105,7 +105,7 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   std::iota(hosts.begin(), hosts.end(), 0);
   collectives::Shape apart{.size = 16, .count = 1}, together = apart;
   apart.hosts = hosts;
-  together.small_cell = together.large_cell = 64;
+  together.cell.small = together.cell.large = 64;
   const auto chosen = [](int ranks_per_core, const collectives::Shape& shape, Kind kind) {
     return tune::text_of(
         tune::Table::parse(tune::Table::standard({.ranks_per_core = ranks_per_core})).choose(shape, kind, 8, true));
@@ -163,7 +163,7 @@ const tune::Machine amd{"AMD EPYC 9654 96-Core Processor", 4, true};
 
 /// What a source has for a large alltoall on the cores of one host.
 std::string alltoall_by(const Source& source) {
-  const collectives::Shape shape{.size = 4, .count = 1, .small_cell = 64, .large_cell = 64};
+  const collectives::Shape shape{.size = 4, .count = 1, .cell = {64, 0, 64}};
   return tune::text_of(source.table("").choose(shape, Kind::alltoall, 1 << 20, true));
 }
 
@@ -226,7 +226,7 @@ TEST(Source, TheStandardTableKnowsSmallCaches) {
   constexpr std::size_t mebi = std::size_t{1} << 20;
   const auto chosen = [](std::size_t cache, Count bytes) {
     const tune::Table table = tune::Table::parse(tune::Table::standard({.processor = "AMD EPYC", .cache = cache}));
-    const collectives::Shape shape{.size = 2, .count = 1, .small_cell = 64, .large_cell = 64};
+    const collectives::Shape shape{.size = 2, .count = 1, .cell = {64, 0, 64}};
     return tune::text_of(table.choose(shape, Kind::alltoall, bytes, true));
   };
   for (const std::size_t cache : {std::size_t{0}, 16 * mebi})

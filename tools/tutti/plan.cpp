@@ -17,7 +17,7 @@
 
 #include "collectives/collective.hpp"
 #include "commands.hpp"
-#include "host/board.hpp"
+#include "engine/cells.hpp"
 #include "plan/checker.hpp"
 #include "plan/mutants.hpp"
 #include "plan/svg.hpp"
@@ -78,9 +78,7 @@ Plans build(const PlanOptions& given) {
   problem.count = given.count;
   problem.parameters = {given.segment, given.radix};
   problem.hosts = given.hosts;
-  problem.small_cell = host::small_payload / sizeof(double);
-  problem.medium_cell = host::medium_payload / sizeof(double);
-  problem.large_cell = host::large_payload / sizeof(double);
+  problem.cell = engine::cells_of(sizeof(double));
   const auto group = static_cast<std::size_t>(given.ranks);
   if (collective->varying)
     problem.counts.assign(collectives::is_matrix(problem.kind) ? group * group : group, given.count);
@@ -96,10 +94,7 @@ Plans build(const PlanOptions& given) {
     throw Error(Cause::usage, "this algorithm is not for this many ranks or elements, or not for ranks on these hosts");
   for (Rank rank = 0; rank < given.ranks; ++rank) made.plans.push_back(algorithm->build(shapes[rank]));
   made.contract = collective->contract(problem);
-  made.board = {.small_cell = problem.small_cell,
-                .medium_cell = problem.medium_cell,
-                .large_cell = problem.large_cell,
-                .hosts = problem.hosts};
+  made.board = collectives::board_of(problem);
   return made;
 }
 

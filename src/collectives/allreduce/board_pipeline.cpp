@@ -85,7 +85,7 @@ class Pipeline {
       if (idle) line_ = board::Line();
       board::take(b_, line_, Writer::shared(rank, 2 * round + 1, 0, theirs.count), theirs);
     }
-    if (2 * round + board::ring_length(board::Ring::large) < 2 * rounds_) line_.add(b_.release(2 * round + 1));
+    if (2 * round + board::ring_length[board::Ring::large] < 2 * rounds_) line_.add(b_.release(2 * round + 1));
   }
 
   const Shape& shape_;

@@ -49,7 +49,7 @@ class Exchange {
   /// Of a block that goes through further cells; 0: its first cell holds or exposes it.
   std::int32_t pieces(Slice block) const {
     if (most_ == 0 || board::fits(shape_, block)) return 0;
-    const Count cell = std::min(shape_.parameters.segment, shape_.large_cell), needed = (block.count + cell - 1) / cell;
+    const Count cell = std::min(shape_.parameters.segment, shape_.cell.large), needed = (block.count + cell - 1) / cell;
     return needed <= most_ ? static_cast<std::int32_t>(needed) : 0;
   }
   bool exposed(Slice block) const { return pieces(block) == 0 && !board::fits(shape_, block); }

@@ -48,7 +48,7 @@ bool goes_in_pieces(const Shape& shape, Slice block) {
 /// The sender exposes its block, so that the root sees that they mean the same count, and writes pieces of it into
 /// cells; meanwhile the root copies as much of its beginning as the ring holds.
 plan::Plan in_pieces(const Shape& shape, Slice block) {
-  const Count straight = board::ring_length(ring) * board::capacity(shape, ring);
+  const Count straight = board::ring_length[ring] * board::capacity(shape, ring);
   const std::int32_t pieces = board::pieces(shape, ring, block.count - straight);
   // Cell 0, then one for each piece. The receipt goes into the root's last, which is not released before completion.
   const Rank other = 1 - shape.rank;

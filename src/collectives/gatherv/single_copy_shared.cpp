@@ -12,7 +12,7 @@
 namespace tutti::collectives::gatherv {
 namespace {
 
-constexpr std::int32_t cells = board::ring_length(ring);
+constexpr std::int32_t cells = board::ring_length[ring];
 
 /// Through how many further cells a block goes that does not fit one; 0: it is too large for them.
 std::int32_t pieces(const Shape& shape, Slice block) {

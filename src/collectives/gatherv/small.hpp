@@ -10,7 +10,7 @@ inline constexpr board::Ring ring = board::Ring::large;
 
 /// Of more than two ranks, what fits half an area is sooner copied twice than read from their memory, one by one.
 inline bool fits(const Shape& shape, Slice block) {
-  return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.large_cell / 2);
+  return board::fits(shape, ring, block) || (shape.size > 2 && block.count <= shape.cell.large / 2);
 }
 
 /// Hands in this rank's block if it is small, or empty; whether it was.

@@ -13,7 +13,7 @@ void take_block(Writer& b, const Shape& shape, board::Ring ring, const board::St
   const Rank distance = position(shape.rank, shape.root, shape.size);
   const std::int32_t first = stream.first(distance), last = stream.last(distance);
   board::Order order(b, ring, last + 1);
-  if (first > 0 && last >= board::ring_length(ring)) order.of(0).add(b.release(first - 1));
+  if (first > 0 && last >= board::ring_length[ring]) order.of(0).add(b.release(first - 1));
   for (std::int32_t cell = first; cell <= last; ++cell) {
     board::Line& line = order.of(cell);
     line.add(b.await(shape.root, cell, stream.size(cell)));

@@ -29,7 +29,7 @@ void take_one(Writer& b, const Shape& shape) {
   const Slice mine = my_output(shape);
   if (mine.count == 0) return;
   const std::int32_t cell = position(shape.rank, shape.root, shape.size) - 1;
-  const std::int32_t ring = board::ring_length(board::block_ring(shape));
+  const std::int32_t ring = board::ring_length[board::block_ring(shape)];
   // With more cells than the ring has, the root reaches my cell when I have released those before it, and the receivers
   // reach their receipts' when all have released what was in its place.
   const bool large = !board::fits(shape, mine);
