@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline, a radix a
-// tree of it: fewest messages.
+// Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline, as does
+// more than one of those that slow links ask for; a radix means a tree of it: fewest messages.
 #include "collectives/blocks.hpp"
 #include "collectives/compose.hpp"
 
 namespace tutti::collectives {
 namespace {
 
-const char* name(Kind kind, const Shape& shape, bool is_long) {
-  const bool pipeline = shape.parameters.segment > 0, few = shape.size <= 8, tree = shape.parameters.radix > 0;
+const char* name(Kind kind, const Shape& shape, Count large) {
+  const Count block = largest_block(shape);
+  const bool slow = shape.least_segment > 0 && block > shape.least_segment;
+  const bool pipeline = shape.parameters.segment > 0 || slow, is_long = block > large, in_parts = slow || is_long;
+  const bool few = shape.size <= 8, tree = shape.parameters.radix > 0;
   switch (kind) {
     case Kind::barrier:
       return tree ? "tree" : "dissemination";
@@ -20,20 +23,22 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
       if (!pipeline && !is_long) return "binomial";
       return few ? "chain" : shape.commutative ? "two_trees" : "binary";
     case Kind::allreduce:
-      if (!is_long) return tree ? "reduce_bcast" : "recursive_multiplying";
-      return !shape.commutative ? "rabenseifner" : pipeline ? "segmented_ring" : "ring";
+      if (!in_parts) return tree ? "reduce_bcast" : "recursive_multiplying";
+      return !is_long || !shape.commutative ? "rabenseifner" : pipeline ? "segmented_ring" : "ring";
     case Kind::allgather:
     case Kind::allgatherv:
-      return is_long ? "ring" : tree && kind == Kind::allgather ? "gather_bcast" : "bruck";
+      return in_parts ? "ring" : tree && kind == Kind::allgather ? "gather_bcast" : "bruck";
     case Kind::reduce_scatter_block:
     case Kind::reduce_scatter:
-      return !shape.commutative ? "pairwise" : is_long ? "ring" : "circulant";
+      return !shape.commutative ? "pairwise" : in_parts ? "ring" : "circulant";
     case Kind::scan:
     case Kind::exscan:
       return pipeline || is_long ? "chain" : "recursive_doubling";
     case Kind::gather:
     case Kind::scatter:
-      return is_long ? "linear" : "binomial";
+      return in_parts ? "linear" : "binomial";
+    case Kind::alltoallv:
+      return in_parts ? "pairwise" : "linear";
     default:
       return "linear";
   }
@@ -42,7 +47,7 @@ const char* name(Kind kind, const Shape& shape, bool is_long) {
 }  // namespace
 
 const Algorithm& among_leaders(Kind kind, const Shape& shape, Count large) {
-  return *find(kind, name(kind, shape, largest_block(shape) > large));
+  return *find(kind, name(kind, shape, large));
 }
 
 }  // namespace tutti::collectives

@@ -30,7 +30,9 @@ std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
 
 Agreed agreed(Runtime& runtime, const Membership& who) {
   std::vector<Rank> hosts = hosts_of(runtime, who);
-  const std::size_t segment = hosts.empty() ? 0 : runtime.engine().transport().capabilities().segment;
+  const std::size_t segment = hosts.empty() ? 0
+                                            : std::max(runtime.engine().transport().capabilities().segment,
+                                                       least_segment(runtime.place().link_rate));
   return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
           std::move(hosts), segment};
 }
@@ -295,7 +297,8 @@ void Member::agree_on_abilities(bool single_copy, const TableOf& table) {
   call.reduction = {Op::min, true, nullptr, nullptr};
   run(call);
   runtime_->agree_on_single_copy(all[copies] != 0);
-  if (table) runtime_->use(table(static_cast<std::uint64_t>(all[links])), links_of(all[links]));
+  const auto rate = static_cast<std::uint64_t>(all[links]);
+  if (table) runtime_->use(table(rate), rate);
   // Between hosts sleep is frequent, and a fence for all costs it more than their own cost those who publish.
   if (all[fences] != 0 && runtime_->place().hosts.empty()) waiting.fence_for_all();
   planner_ = Planner(channel_->rank(), channel_->size(), who().name, agreed(*runtime_, who()));

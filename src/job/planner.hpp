@@ -23,7 +23,7 @@ struct Agreed {
   bool single_copy = false;
   bool board = false;         ///< Ranks of a group that share a host share a board.
   std::vector<Rank> hosts{};  ///< Of each rank of the group, by their lowest ranks; empty: all share one.
-  std::size_t segment = 0;    ///< transport::Capabilities', between hosts.
+  std::size_t segment = 0;    ///< Bytes that pipelines between hosts cut nothing finer than; 0: cells say.
 };
 
 /// What to say of a buffer whose layout ends before the bytes that are needed of it; empty: it has them, or no layout.

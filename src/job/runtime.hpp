@@ -33,6 +33,7 @@ struct Place {
   bool boards = true;                          ///< Members of a group that share a host get a board.
   std::vector<Rank> hosts{};                   ///< Of each rank of the world; empty: all share one.
   std::string launcher{};                      ///< Who started the job, for `tutti info`.
+  std::uint64_t link_rate = 0;                 ///< Of the slowest link, in bits per second; agreed; 0: unknown.
   bool single_copy = false;                    ///< All ranks may read and write each other's exposed memory; agreed.
   std::string name = std::string(world_name);  ///< Of the world, in messages.
   std::shared_ptr<void> home{};                ///< What has to live, and to end, with the runtime.
@@ -47,10 +48,8 @@ class Runtime {
   /// Of a rank of the world.
   Rank host_of(Rank world) const { return place_.hosts.empty() ? 0 : place_.hosts[static_cast<std::size_t>(world)]; }
   void agree_on_single_copy(bool all) { place_.single_copy = all; }
-  void use(std::shared_ptr<const tune::Table> table, const std::string& why) {
-    place_.table = std::move(table);
-    place_.source.why += why;
-  }
+  /// The table for links of this rate.
+  void use(std::shared_ptr<const tune::Table> table, std::uint64_t link_rate);
   /// Whether this job has a progress thread, and why; for `tutti info`.
   const std::string& progress() const { return progress_; }
   void say_progress(std::string text) { progress_ = std::move(text); }
@@ -179,8 +178,8 @@ host::Offset make_world_board(host::Segment& segment, std::string_view name = wo
 /// The world of this runtime; its ranks on this host have their board at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
 
-/// How fast links are, for `tutti info`.
-std::string links_of(std::int64_t bits_per_second);
+/// Bytes that pipelines cut nothing finer than on such links; 0: these do not mind, or nobody knows them.
+std::size_t least_segment(std::uint64_t link_rate);
 
 /// The first rank of each host, ascending.
 std::vector<Rank> leaders_of(std::span<const Rank> hosts);

@@ -89,7 +89,7 @@ struct Capabilities {
   std::size_t eager = 0;     ///< Largest message that a send completes without its receiver.
   bool single_copy = false;  ///< Large messages move in one copy.
   std::string why;           ///< Why single copy is or is not there: for `tutti info`.
-  std::size_t segment = 0;   ///< Pipelines cut nothing finer; 0: the transport does not mind.
+  std::size_t segment = 0;   ///< Pipelines cut nothing finer; 0: it does not mind, links may.
 };
 
 /// Bytes between this process and the others. One thread at a time calls it (the engine's lock).

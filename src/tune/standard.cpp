@@ -49,15 +49,15 @@ bcast         1M     -      board_pipeline
 bcast         -      -      single_copy
 bcast         -      -      board_pipeline
 <30M bcast    256    -      binary
-~<300M bcast  16K    8      chain:segment=2800
-<30M bcast    64K    -      two_trees:segment=1400
+~<300M bcast  16K    8      chain
+<30M bcast    64K    -      two_trees
 ~bcast        4K     8      chain
 bcast         4K     4      binomial
 <300M bcast   1K     -      binary
-<300M bcast   16K    -      two_trees:segment=1400
-<300M bcast   2M     16     chain:segment=2800
-<300M bcast   64K    -      two_trees:segment=1400
-<300M bcast   2M     -      chain:segment=2800
+<300M bcast   16K    -      two_trees
+<300M bcast   2M     16     chain
+<300M bcast   64K    -      two_trees
+<300M bcast   2M     -      chain
 bcast         4K     -      binary
 bcast         16K    -      binomial
 >2G bcast     -      4      binomial
@@ -72,11 +72,11 @@ reduce        1M     4      board_pipeline
 reduce        128K   -      board_pipeline
 reduce        -      -      single_copy_shared
 reduce        -      -      board_pipeline
-~<300M reduce 32K    4      chain:segment=2800
+~<300M reduce 32K    4      chain
 <300M reduce  2K     -      binomial
-~<300M reduce 32K    16     chain:segment=2800
-<300M reduce  32K    -      two_trees:segment=1400
-<300M reduce  2M     -      chain:segment=2800
+~<300M reduce 32K    16     chain
+<300M reduce  32K    -      two_trees
+<300M reduce  2M     -      chain
 reduce        32K    -      binomial
 ~>2G reduce   -      -      binomial
 >2G reduce    -      -      two_trees:segment=524288
@@ -216,7 +216,7 @@ scan          64K    -      board_pipeline
 scan          -      -      single_copy
 scan          -      -      board_pipeline
 <300M scan    1K     -      recursive_doubling
-<300M scan    2M     -      chain:segment=2800
+<300M scan    2M     -      chain
 scan          16K    -      recursive_doubling
 scan          -      -      chain
 exscan        96     -      board
@@ -229,7 +229,7 @@ exscan        64K    -      board_pipeline
 exscan        -      -      single_copy
 exscan        -      -      board_pipeline
 <300M exscan  1K     -      recursive_doubling
-<300M exscan  2M     -      chain:segment=2800
+<300M exscan  2M     -      chain
 exscan        16K    -      recursive_doubling
 exscan        -      -      chain
 neighbor_allgather 96 -     board

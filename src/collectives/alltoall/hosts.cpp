@@ -35,6 +35,8 @@ class Exchange {
     Shape across = b_.shape_among(b_.leaders(), 0, 0);
     across.send_counts = across.recv_counts = counts;
     across.send_offsets = across.recv_offsets = offsets;
+    // With more rounds under way than two, too many hosts send to the same link at once.
+    if (across.parameters.radix == 0) across.parameters.radix = 2;
     b_.among(b_.leaders(), Kind::alltoallv, across, out, in);
     copy_all(b_, arriving);
   }
