@@ -122,6 +122,8 @@ void Runtime::use(std::shared_ptr<const tune::Table> table, std::uint64_t link_r
   place_.source.why += text.data();
   if (const std::size_t segment = least_segment(link_rate); segment > 0)
     place_.source.why += ", in segments of " + std::to_string(segment) + " bytes or more";
+  const std::lock_guard lock(engine_.transport_lock());
+  if (const std::string done = engine_.transport().suit(link_rate); !done.empty()) place_.source.why += ", " + done;
 }
 
 }  // namespace tutti::job

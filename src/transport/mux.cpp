@@ -61,6 +61,7 @@ class Mux final : public Transport {
     const Rank place = place_of(peer);
     return place >= 0 ? near_->rate(place) : far_->rate(peer);
   }
+  std::string suit(std::uint64_t link_rate) override { return far_->suit(link_rate); }
   void peer_lost(Peer peer) override {
     const Rank place = place_of(peer);
     place >= 0 ? near_->peer_lost(place) : far_->peer_lost(peer);

@@ -128,6 +128,9 @@ class Transport {
   virtual void forget(std::uint64_t context) = 0;
   /// Bits per second at which what was sent has reached this peer lately, as the system has seen; 0: it cannot say.
   virtual std::uint64_t rate(Peer) const { return 0; }
+  /// All links between hosts carry so many bits per second, or more: does what suits them. What that is, for people;
+  /// empty: nothing.
+  virtual std::string suit(std::uint64_t) { return {}; }
   /// Everything that was sent is out of this process's hands: others get it although it does nothing more.
   virtual bool has_left() const { return true; }
   /// Before the process ends: waits until others will get what was sent, also without this process, or are lost; for so

@@ -140,6 +140,8 @@ allgather     -      -      single_copy
 allgather     -      -      board_pipeline
 ~~allgather   64     -      gather_bcast:radix=4
 ~allgather    64     -      gather_bcast
+~>2G allgather 2K    4      recursive_doubling
+~>2G allgather 2K    -      gather_bcast
 <300M allgather 1K   -      recursive_doubling
 <300M allgather 1K   -      bruck
 <300M allgather -    -      ring
@@ -156,6 +158,7 @@ alltoall      -      2      single_copy
 alltoall      16K    -      board_pipeline
 alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
+~>2G alltoall 4K     -      bruck
 alltoall      256    -      bruck
 alltoall      8K     -      linear
 alltoall      -      4      pairwise:radix=1
@@ -177,6 +180,8 @@ reduce_scatter_block - -    board_pipeline
 reduce_scatter_block 32K 2  recursive_halving
 ~reduce_scatter_block 64 -  tree
 reduce_scatter_block 16 -   tree
+~>2G reduce_scatter_block 2K 4 recursive_halving
+~>2G reduce_scatter_block 2K - tree
 <300M reduce_scatter_block 1K - recursive_halving
 <300M reduce_scatter_block 1K - circulant
 <300M reduce_scatter_block - - ring
@@ -198,6 +203,8 @@ reduce_scatter -     -      board_pipeline
 reduce_scatter 32K 2 recursive_halving
 ~reduce_scatter 64   -      tree
 reduce_scatter 16    -      tree
+~>2G reduce_scatter 2K 4 recursive_halving
+~>2G reduce_scatter 2K - tree
 <300M reduce_scatter 1K - recursive_halving
 <300M reduce_scatter 1K - circulant
 <300M reduce_scatter - - ring

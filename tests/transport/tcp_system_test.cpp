@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // What tcp does where the system gets in its way: forks of the program's, and descriptors that run out.
 #include <fcntl.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
 #include <poll.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
@@ -53,6 +55,26 @@ bool has_ended(int socket) {
     const ssize_t n = recv(socket, some, sizeof some, MSG_DONTWAIT);
     if (n <= 0) return n == 0 || errno == ECONNRESET;
   }
+}
+
+TEST(TcpCongestion, IsHeededByLosses) {
+  const base::Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const auto take = [&](std::string_view control) {
+    return setsockopt(made.get(), IPPROTO_TCP, TCP_CONGESTION, control.data(),
+                      static_cast<socklen_t>(control.size())) == 0;
+  };
+  const auto control = [&] {
+    char name[16] = {};
+    socklen_t length = sizeof name - 1;
+    EXPECT_EQ(getsockopt(made.get(), IPPROTO_TCP, TCP_CONGESTION, name, &length), 0);
+    return std::string(name);
+  };
+  ASSERT_TRUE(take("reno")) << "which every system has";
+  EXPECT_EQ(heed_loss_alone(made.get()), "");
+  EXPECT_EQ(control(), "reno");
+  const bool modelled = take("bbr");  // which some do not have
+  EXPECT_EQ(heed_loss_alone(made.get()), modelled ? "reno instead of bbr" : "");
+  EXPECT_EQ(control(), "reno");
 }
 
 TEST(TcpForks, AChildHidesNoDeath) {

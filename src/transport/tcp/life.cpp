@@ -65,6 +65,16 @@ std::uint64_t Network::rate(Peer peer) const {
   return line(peer).link.is_open() ? delivery_of(line(peer).link.socket()).rate : 0;
 }
 
+std::string Network::suit(std::uint64_t link_rate) {
+  constexpr std::uint64_t fast = 2'000'000'000;
+  fast_ = link_rate >= fast;
+  std::string said;
+  for (const Line& one : lines_)
+    if (fast_ && one.link.is_open())
+      if (std::string control = heed_loss_alone(one.link.socket()); !control.empty()) said = std::move(control);
+  return said.empty() ? said : "congestion control " + said;
+}
+
 void Network::look_for_dead() {
   ticked_ = base::now();
   for (Peer peer = 0; peer < static_cast<Peer>(lines_.size()); ++peer) {

@@ -44,6 +44,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Fate fate(Peer peer) const override;
   std::string unreached(Peer peer) const override { return line(peer).unreached; }
   std::uint64_t rate(Peer peer) const override;
+  std::string suit(std::uint64_t link_rate) override;
   bool has_left() const override { return loaded_ == 0; }
   std::vector<Peer> drain(std::uint64_t nanoseconds) override;
   std::vector<Suspect> suspects() const override;
@@ -125,6 +126,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Peer awaited_ = -1;  // whose message was asked for last
   int in_a_row_ = 0;   // times that it alone was served; as many as there may be once it was in vain
   std::uint64_t flowed_ = 0, ticked_ = 0;
+  bool fast_ = false;  // all links are
   std::vector<std::byte> buffer_;
   std::mutex forking_;  // held by who forks, and by who opens sockets or closes them
   const base::AtFork at_fork_{[this] { forking_.lock(); },

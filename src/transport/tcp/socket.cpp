@@ -7,6 +7,7 @@
 #include <sys/un.h>
 
 #include <algorithm>
+#include <array>
 #include <cerrno>
 #include <charconv>
 #include <cstddef>
@@ -24,6 +25,7 @@ namespace {
 constexpr int longest_repetition = 44;  // TCP_RTO_MAX_MS
 /// One repetition says nothing of how many packets get lost, and a few say little: as if so many had come through.
 constexpr double sample = 250;
+constexpr std::size_t longest_control = 17;  // TCP_CA_NAME_MAX of the kernel, and an end
 
 constexpr std::string_view tcp_prefix = "tcp:", unix_prefix = "unix:@";
 
@@ -229,6 +231,16 @@ void repeat_within(int socket, std::uint64_t nanoseconds) {
   const auto most = static_cast<int>(std::clamp<std::uint64_t>(nanoseconds / 1'000'000, 1000, 120'000));
   setsockopt(socket, IPPROTO_TCP, TCP_THIN_LINEAR_TIMEOUTS, &yes, sizeof yes);
   setsockopt(socket, IPPROTO_TCP, longest_repetition, &most, sizeof most);
+}
+
+std::string heed_loss_alone(int socket) {
+  std::array<char, longest_control> name{};
+  socklen_t length = name.size() - 1;
+  if (getsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, name.data(), &length) != 0) return {};
+  const std::string now = name.data(), wanted = "reno";  // every system has it, for everybody
+  if (!now.starts_with("bbr")) return {};
+  const auto size = static_cast<socklen_t>(wanted.size());
+  return setsockopt(socket, IPPROTO_TCP, TCP_CONGESTION, wanted.data(), size) == 0 ? wanted + " instead of " + now : "";
 }
 
 void end_if_unanswered(int socket, std::uint64_t nanoseconds) {

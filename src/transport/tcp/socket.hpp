@@ -75,6 +75,10 @@ struct Delivery {
 Delivery delivery_of(int socket);
 /// What is not acknowledged is repeated at least so often, as far as the system allows.
 void repeat_within(int socket, std::uint64_t nanoseconds);
+/// A control of congestion that models the path (BBR) takes pauses of a collective for a slow path, and sends next to
+/// nothing for 0.2 s of every ten to see how short it is: on fast links those calls wait. Takes one that heeds losses
+/// alone instead; which, and of what, for people. Empty: it is such a one already.
+std::string heed_loss_alone(int socket);
 /// Ends the connection when what was sent is not acknowledged for so long; 0: never.
 void end_if_unanswered(int socket, std::uint64_t nanoseconds);
 /// From here on whoever is silent is left in peace.

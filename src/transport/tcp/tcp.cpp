@@ -76,6 +76,7 @@ void Network::enter(Peer peer, base::Descriptor socket) {
   Line& one = line(peer);
   events_.add(socket.get(), interest(one.loaded), static_cast<std::uint64_t>(peer));
   repeat_within(socket.get(), options_.lost_after);
+  if (fast_) heed_loss_alone(socket.get());
   one.called = true;
   one.from = Address::of_peer(socket.get());
   one.pulse.begin(options_.lost_after, base::now());
