@@ -79,7 +79,7 @@ HostBlocks::HostBlocks(const Hosts& hosts, const Packed& packed) {
   }
 }
 
-void HostBlocks::exchange(Composition& b, Slice room) const {
+void HostBlocks::exchange(Composition& b, Slice room, bool whole) const {
   if (b.leads()) {
     Shape across = b.shape_among(b.leaders(), b.leader(), 0);
     across.in_place = true;
@@ -87,8 +87,8 @@ void HostBlocks::exchange(Composition& b, Slice room) const {
     across.recv_offsets = offsets;
     b.among(b.leaders(), Kind::allgatherv, across, {}, room);
   }
-  // What lies before and behind the own host's parcel.
-  const Slice mine = of(room, b.hosts().mine());
+  // What lies before and behind the parcel that they have.
+  const Slice mine = whole ? room.part(0, 0) : of(room, b.hosts().mine());
   const Count begin = mine.offset - room.offset, end = begin + mine.count;
   for (const Slice& others : {room.part(0, begin), room.part(end, room.count - end)})
     b.here(Kind::bcast, b.shape_here(b.leader(), others.count), {}, others);

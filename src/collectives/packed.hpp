@@ -48,8 +48,9 @@ struct HostBlocks {
   Slice of(Slice room, Rank host) const {
     return room.part(offsets[static_cast<std::size_t>(host)], counts[static_cast<std::size_t>(host)]);
   }
-  /// Everybody on a host has its parcel in `room`; brings everybody those of all hosts.
-  void exchange(Composition& b, Slice room) const;
+  /// Everybody on a host has its parcel in `room`, or with `whole` the leader alone; brings everybody those of all
+  /// hosts.
+  void exchange(Composition& b, Slice room, bool whole) const;
 };
 
 }  // namespace tutti::collectives

@@ -144,7 +144,7 @@ std::uint64_t Waiting::yield_from(std::uint64_t now) {
 bool Waiting::yield() {
   if (scheduler_ != nullptr || policy_.spins != 0) return false;
   const std::uint64_t now = base::now();
-  if (sleep_at_once(now)) return false;
+  if (packed_ || sleep_at_once(now)) return false;
   yield_from(now);
   return true;
 }

@@ -28,7 +28,6 @@ allreduce     -      -      lanes
 allreduce     -      -      hosts
 gather        64K    -      hosts
 scatter       64K    -      hosts
-~~allgather   64     -      hosts:radix=4
 allgather     32K    -      hosts
 alltoall      16K    -      hosts
 reduce_scatter_block 32K -  hosts

@@ -18,7 +18,7 @@ plan::Plan hosts(const Shape& shape) {
     const Slice block = blocks.block(all, rank);
     b.here(Kind::bcast, b.shape_here(rank, block.count), {}, block);
   }
-  hosts.exchange(b, all);
+  hosts.exchange(b, all, false);
   blocks.unpack(b, all, shape.in_place ? shape.rank : -1);
   return b.build();
 }
