@@ -74,7 +74,10 @@ class Proof {
     // What the change adds or takes away must not matter: what is written otherwise, before and after the change.
     const bool longer = mutation.change == Change::count && mutation.by > 0;
     const bool shorter = mutation.change == Change::count && mutation.by < 0;
-    if (shorter && lies_there_before(mutation)) return "the element it leaves out lies there before";
+    if (shorter && lie_there_before(mutation, step.target.part(step.target.count - 1, 1)))
+      return "the element it leaves out lies there before";
+    if (mutation.change == Change::remove && lie_there_before(mutation, step.target))
+      return "the elements it leaves out lie there before";
     const Count same = longer ? step.target.count : shorter ? step.target.count - 1 : 0;
     if (!longer && !unread(plans_, mutation, same)) return "";
     if (!shorter && mutation.change != Change::remove && !unread(mutant, mutation, same)) return "";
@@ -82,17 +85,18 @@ class Proof {
   }
 
  private:
-  /// The last element that the step writes is in its place from the start, and no other step writes it.
-  bool lies_there_before(const Mutation& mutation) const {
+  /// These elements that the step writes are in their place from the start, and no other step writes them.
+  bool lie_there_before(const Mutation& mutation, const Slice& elements) const {
+    if (elements.buffer != Buffer::output) return false;
     const Plan& plan = plans_[static_cast<std::size_t>(mutation.rank)];
-    const Slice& target = plan.steps[mutation.step].target;
-    if (target.buffer != Buffer::output) return false;
-    const Slice last = target.part(target.count - 1, 1);
     for (Index step = 0; step < plan.steps.size(); ++step)
-      if (step != mutation.step && overlap(plan.steps[step].target, last)) return false;
+      if (step != mutation.step && overlap(plan.steps[step].target, elements)) return false;
     const Promise& promise = contract_.ranks[static_cast<std::size_t>(mutation.rank)];
-    const Value before = value(promise.before, last.offset);
-    return !before.empty() && before == value(promise.after, last.offset);
+    for (Count element = elements.offset; element < elements.offset + elements.count; ++element) {
+      const Value before = value(promise.before, element);
+      if (before.empty() || before != value(promise.after, element)) return false;
+    }
+    return true;
   }
 
   /// What an element of output holds, by the contract; empty when it does not say.

@@ -132,6 +132,8 @@ TEST(Mutants, SurvivorsMayLeaveOutWhatLiesThereBefore) {
              contract);
   EXPECT_EQ(proof_of(report, "s2 (copy scratch[0..4) -> output[0..4)): count - 1"),
             "the element it leaves out lies there before");
+  EXPECT_EQ(proof_of(report, "s2 (copy scratch[0..4) -> output[0..4)): removed"),
+            "the elements it leaves out lie there before");
 }
 
 }  // namespace
