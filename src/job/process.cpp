@@ -61,8 +61,8 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   const bool alone = process.segment->size() == 1 && far.transport == nullptr;
   Place place = place_of(process);
   place.engine.direct = alone;
-  const bool sockets = far.transport != nullptr && far.descriptor >= 0;
-  if (far.transport != nullptr) {
+  const bool several = far.transport != nullptr, sockets = several && far.descriptor >= 0;
+  if (several) {
     place.hosts = process.hosts;
     place.engine.places = places(process.hosts, process.rank);
   }
@@ -71,7 +71,7 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   if (companion != nullptr) engine.accompany(*companion);
   std::unique_ptr<transport::Transport> near = near_transport(process, engine);
   const bool single_copy = near == nullptr || near->capabilities().single_copy;
-  if (far.transport != nullptr) {
+  if (several) {
     if (sockets) engine.waiting().watch(far.descriptor, process.ranks_per_core);
     engine.use(transport::mux(std::move(near), std::move(far.transport), engine.setup().places));
   } else {
@@ -79,7 +79,7 @@ std::shared_ptr<Member> make_process_world(const Process& process, Far far, host
   }
   auto world = make_world(runtime, process.board);
   const Member::TableOf table = [&](std::uint64_t link_rate) { return table_of(process, link_rate); };
-  if (!alone) world->agree_on_abilities(single_copy, sockets ? table : nullptr);
+  if (!alone) world->agree_on_abilities(single_copy, several ? table : nullptr);
   world->decide_on_progress_thread(process.progress);
   return world;
 }

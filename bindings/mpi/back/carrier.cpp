@@ -19,12 +19,11 @@ using transport::Transfer;
 namespace {
 
 /// With its header it stays below what any MPI sends without asking: taking such a message never waits for its sender.
-constexpr std::size_t eager = 3072;
+constexpr std::size_t eager = 3072, largest = sizeof(Header) + eager;
 /// Each larger message is three of the MPI's, one after the other: what is cut finer costs more than it hides.
 constexpr std::size_t segment = std::size_t{1} << 17;
 /// Of more packets that the MPI has not sent yet, all messages are announced: a receiver far behind costs no memory.
 constexpr std::size_t most_packets = 1024;
-constexpr int most_heard = 16;  // at a time
 /// The MPI's tags: headers have one of their own, and bytes one by their place. Equal ones stay in order.
 constexpr int header_tag = 0;
 int tag_of(std::uint64_t place) {
@@ -63,9 +62,10 @@ bool take_back(MPI_Request& request) {
   return cancelled != 0;
 }
 
+/// The program's hints (no receives from anybody, no longer buffers) do not hold for Tutti's messages.
 MPI_Comm duplicate_of(MPI_Comm over) {
   MPI_Comm made = MPI_COMM_NULL;
-  if (real.Comm_dup(over, &made) != MPI_SUCCESS)
+  if (real.Comm_dup_with_info(over, MPI_INFO_NULL, &made) != MPI_SUCCESS)
     throw Error(Cause::system, "the MPI gives no communicator for Tutti's own messages");
   real.Comm_set_errhandler(made, MPI_ERRORS_RETURN);
   return made;
@@ -83,7 +83,27 @@ Carrier::Carrier(MPI_Comm over)
     : comm_(duplicate_of(over)),
       name_("mpi (" + library_name() + ")"),
       capabilities_{eager, false, "messages between hosts are the MPI's", segment},
-      rendezvous_(*this, size_of(over)) {}
+      rendezvous_(*this, size_of(over)),
+      inbox_(rooms * largest) {
+  expected_.fill(MPI_REQUEST_NULL);
+  for (std::size_t number = 0; number < rooms; ++number)
+    if (!expect(number)) throw Error(Cause::system, "the MPI receives nothing on a communicator of Tutti's own");
+}
+
+std::span<std::byte> Carrier::room(std::size_t number) { return std::span(inbox_).subspan(number * largest, largest); }
+
+bool Carrier::expect(std::size_t number) {
+  MPI_Request& request = expected_[number];
+  const auto size = static_cast<int>(largest);
+  if (real.Irecv(room(number).data(), size, MPI_BYTE, MPI_ANY_SOURCE, header_tag, comm_, &request) == MPI_SUCCESS)
+    return true;
+  request = MPI_REQUEST_NULL;
+  return false;
+}
+
+void Carrier::expect_nothing() {
+  for (MPI_Request& request : expected_) take_back(request);
+}
 
 void Carrier::close() {
   while (!close_soon()) continue;
@@ -102,6 +122,7 @@ bool Carrier::close_soon() {
   }
   if (code == MPI_SUCCESS) code = real.Test(&counting_, &done, MPI_STATUS_IGNORE);
   if (code != MPI_SUCCESS) {  // a rank is lost, with which nothing can be counted: the communicator stays
+    expect_nothing();
     comm_ = MPI_COMM_NULL;
     return true;
   }
@@ -111,6 +132,7 @@ bool Carrier::close_soon() {
   for (Coming& one : coming_)
     for (MPI_Request& request : one.requests) take_back(request);
   coming_.clear();
+  expect_nothing();
   real.Comm_free(&comm_);
   return true;
 }
@@ -148,23 +170,27 @@ bool Carrier::progress() {
 }
 
 bool Carrier::take_messages() {
-  int found = 0;
-  for (int heard = 0; heard < most_heard; ++heard) {
-    MPI_Message message = MPI_MESSAGE_NULL;
+  for (std::size_t heard = 0; heard < rooms; ++heard) {
+    MPI_Request& request = expected_[oldest_];
     MPI_Status status;
-    if (real.Improbe(MPI_ANY_SOURCE, header_tag, comm_, &found, &message, &status) != MPI_SUCCESS || found == 0)
-      return heard > 0;
-    int size = 0;
-    real.Get_count(&status, MPI_BYTE, &size);
-    heard_.resize(static_cast<std::size_t>(size));
+    int found = 0;
+    if (request == MPI_REQUEST_NULL && !expect(oldest_)) return heard > 0;
+    const int code = real.Test(&request, &found, &status);
+    if (code == MPI_SUCCESS && found == 0) return heard > 0;
+    if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) return heard > 0;  // a rank is lost, others are not
     ++mine_.heard;
-    if (real.Mrecv(heard_.data(), size, MPI_BYTE, &message, MPI_STATUS_IGNORE) == MPI_SUCCESS)
-      hear(status.MPI_SOURCE, heard_);
+    if (code == MPI_SUCCESS) {
+      int size = 0;
+      real.Get_count(&status, MPI_BYTE, &size);
+      hear(status.MPI_SOURCE, room(oldest_).first(static_cast<std::size_t>(size)));
+    }
+    expect(oldest_);
+    oldest_ = (oldest_ + 1) % rooms;
   }
   return true;
 }
 
-void Carrier::hear(Peer from, const std::vector<std::byte>& packet) {
+void Carrier::hear(Peer from, std::span<const std::byte> packet) {
   Header header;
   header.start = 0;  // of a packet that is too short
   if (packet.size() >= sizeof header) std::memcpy(&header, packet.data(), sizeof header);

@@ -3,6 +3,7 @@
 // one message of the MPI each; the bytes of a large one are another, straight from buffer to buffer.
 #pragma once
 
+#include <array>
 #include <cstddef>
 #include <cstdint>
 #include <optional>
@@ -21,6 +22,7 @@ class Carrier final : public transport::Transport, private transport::Channel {
   /// Collective: its messages go through a duplicate of this communicator, whose ranks are the peers. Throws Error
   /// (system).
   explicit Carrier(MPI_Comm over);
+  ~Carrier() override { expect_nothing(); }
   /// Collective, while the MPI works: nothing is sent any more.
   void close();
   /// The same, without waiting: true when it is closed. Called by each rank until then.
@@ -69,8 +71,13 @@ class Carrier final : public transport::Transport, private transport::Channel {
     bool operator==(const Traffic&) const = default;
   };
 
+  /// Receives that the MPI fulfils in their order: for headers and small messages of anybody.
+  static constexpr std::size_t rooms = 16;
+  std::span<std::byte> room(std::size_t number);
+  bool expect(std::size_t number);
+  void expect_nothing();
   bool take_messages();
-  void hear(transport::Peer from, const std::vector<std::byte>& packet);
+  void hear(transport::Peer from, std::span<const std::byte> packet);
   bool end_packets();
   bool end_leaving();
   bool end_coming();
@@ -83,7 +90,9 @@ class Carrier final : public transport::Transport, private transport::Channel {
   std::vector<std::vector<std::byte>> spare_;  ///< Packets' memory, for the next ones.
   std::vector<Leaving> leaving_;
   std::vector<Coming> coming_;
-  std::vector<std::byte> heard_;
+  std::vector<std::byte> inbox_;  ///< The rooms, one after the other.
+  std::array<MPI_Request, rooms> expected_{};
+  std::size_t oldest_ = 0;                   ///< Of those.
   Traffic mine_;                             ///< This rank's.
   MPI_Request counting_ = MPI_REQUEST_NULL;  ///< Adds up everybody's, when the end has come.
   Traffic counted_, before_;                 ///< What came of it, and the time before.
