@@ -14,7 +14,16 @@ BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 PEERS = ROOT / "build/peers"
 sys.path[:0] = [str(ROOT / "bench/versus"), str(ROOT / "tests/lab")]
 
-from driver import between, hosts, jobs, peers, rounds, table, wire  # noqa: E402 - a program's folder, not a package
+from driver import (  # noqa: E402 - a program's folder, not a package
+    between,
+    hosts,
+    jobs,
+    page,
+    peers,
+    rounds,
+    table,
+    wire,
+)
 from lab import Network  # noqa: E402
 
 RATE = Network(rate="100mbit")
@@ -214,6 +223,29 @@ def test_a_failing_collective_takes_no_other_with_it(monkeypatch):
     made.round(lambda cells, series: None)
     assert asked[4:] == [["fine", "good"]]
     assert all(list(one.points[8]) == [0, 1] for cell, (one,) in made.series.items() if cell.collective != "bad")
+
+
+def test_points_that_no_job_came_to_are_named(monkeypatch):
+    def run(library, setting, task, place):
+        assert task.least == (rounds.LEAST_OVERLAP + 4 * rounds.LEAST_SAMPLE) * 0.25 * len(task.wanted)
+        first, *_ = task.wanted
+        return "Tutti", {
+            name: {size: {} for size in sizes if (name, size) == first} for name, sizes in task.points.items()
+        }
+
+    monkeypatch.setattr(jobs, "run", run)
+    library = peers.Library("tutti", pathlib.Path(), (), (peers.Setting("calls"),))
+    options = {"seed": 1, "seconds": 1, "scheme": "loop", "tests": (0,), "full": True}
+    made = rounds.Run([library], {rounds.Cell("bcast", 2): [8, 64]}, Place(), type("Options", (), options))
+    made.round(lambda cells, series: None)
+    ((_, one, sizes),) = made.missing()
+    assert sorted([*one.points, *sizes]) == [8, 64]
+    assert page.failures(made) == [
+        f"## Points that no job came to in its time\n\n- tutti (calls), bcast on 2 ranks: {sizes[0]} B"
+    ]
+    one.points[sizes[0]] = {}
+    assert not made.missing()
+    assert not page.failures(made)
 
 
 def test_a_job_has_the_time_that_the_wire_needs():

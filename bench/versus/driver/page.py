@@ -118,8 +118,14 @@ def failures(run):
         f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
         for cell, one in run.failures()
     ]
+    late = [
+        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: "
+        + ", ".join(table.size_text(size) for size in sizes)
+        for cell, one, sizes in run.missing()
+    ]
     again = [f"- {first_line(text)}" for text in run.repeated]
     made = ["## What could not be measured\n\n" + "\n".join(failed)] if failed else []
+    made += ["## Points that no job came to in its time\n\n" + "\n".join(late)] if late else []
     return made + (["## Jobs that failed, and were measured in parts\n\n" + "\n".join(again)] if again else [])
 
 

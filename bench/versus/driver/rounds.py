@@ -10,6 +10,8 @@ import time
 from . import figures, jobs
 
 LEAST_CALLS = 8  # that measuring one point takes, however slow they are
+# Of overlap: checking and calibrating, and in each of seven rounds call, work and two samples for each number of tests.
+LEAST_OVERLAP, LEAST_SAMPLE = 40, 7 * 2.5
 NEAR = 1.1  # a setting this many times slower than the best one does not count when points are measured again
 FIRST = 0.75  # the share of the time that is given to the rounds of all points
 BEATEN = 1.25  # a setting this many times slower than the same peer's best one, at every size, likewise
@@ -54,6 +56,7 @@ class Run:
         self.rounds = 0
         self.again = 0  # of them only of points at which it was not clear who is faster
         self.repeated = []  # what went wrong with jobs of several cells, which were then measured each alone
+        self.asked = sizes
         self.series = {
             cell: [
                 Series(library, setting, set(wanted))
@@ -91,6 +94,12 @@ class Run:
         """[(cell, series)] of what could not be measured."""
         return [(cell, one) for cell, every in self.series.items() for one in every if one.failure]
 
+    def missing(self):
+        """[(cell, series, sizes)] of what no job came to before its time was over."""
+        every = [(cell, one) for cell, series in self.series.items() for one in series if not one.failure]
+        found = [(cell, one, [size for size in self.asked[cell] if size not in one.points]) for cell, one in every]
+        return [(cell, one, sizes) for cell, one, sizes in found if sizes]
+
     def measure(self, there, sizes, step):
         """One job of one library and setting: {cell: series}. When it fails, each cell alone, so that one does not take
         the others with it."""
@@ -122,7 +131,7 @@ class Run:
             scheme=options.scheme,
             cores=self.place.cores,
             tests=options.tests,
-            least=LEAST_CALLS
+            least=(LEAST_OVERLAP + LEAST_SAMPLE * (2 + 2 * len(options.tests)) if options.tests else LEAST_CALLS)
             * sum(self.place.call_seconds(cell, size) for cell, found in wanted.items() for size in found),
         )
 
