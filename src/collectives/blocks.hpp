@@ -110,7 +110,7 @@ inline std::vector<Slice> segments(Slice whole, Count segment) {
 }
 
 /// The agreed segment of a pipeline: the caller's, or one long enough to pay for its message and for a plan of bounded
-/// length. Where the transport does not say, but cells say how long an element is, that is 4 KiB, a sixteenth of a
+/// length. Where neither links nor transport say, but cells say how long an element is, that is 4 KiB, a sixteenth of a
 /// large cell.
 inline Count segment_of(const Shape& shape) {
   constexpr Count most = 128;

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Which algorithm the leaders of hosts take among each other. A segment that was asked for means a pipeline, as does
-// more than one of those that slow links ask for; a radix means a tree of it: fewest messages.
+// more than one of those that slow links ask for; a radix means a tree of it: fewest messages. (Of an alltoallv it is
+// how many rounds are under way. Leaders of hosts of different size may choose differently there: both send the same.)
 #include "collectives/blocks.hpp"
 #include "collectives/compose.hpp"
 
@@ -9,7 +10,7 @@ namespace {
 
 const char* name(Kind kind, const Shape& shape, Count large) {
   const Count block = largest_block(shape);
-  const bool slow = shape.least_segment > 0 && block > shape.least_segment;
+  const bool slow = shape.least_segment > 0 && shape.least_segment < large && block > shape.least_segment;
   const bool pipeline = shape.parameters.segment > 0 || slow, is_long = block > large, in_parts = slow || is_long;
   const bool few = shape.size <= 8, tree = shape.parameters.radix > 0;
   switch (kind) {

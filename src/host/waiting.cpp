@@ -142,9 +142,9 @@ std::uint64_t Waiting::yield_from(std::uint64_t now) {
 }
 
 bool Waiting::yield() {
-  if (scheduler_ != nullptr || policy_.spins != 0) return false;
+  if (scheduler_ != nullptr || policy_.spins != 0 || packed_) return false;
   const std::uint64_t now = base::now();
-  if (packed_ || sleep_at_once(now)) return false;
+  if (sleep_at_once(now)) return false;
   yield_from(now);
   return true;
 }

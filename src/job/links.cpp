@@ -52,9 +52,13 @@ class Ring {
     const std::uint64_t least = 8'000'000'000 * bytes / (base::now() - start + 1);
     engine::Engine& engine = member_.runtime().engine();
     const std::lock_guard lock(engine.transport_lock());
-    // A transport whose system cannot say says 0.
-    return static_cast<std::int64_t>(std::clamp(engine.transport().rate(ahead(1)), least, burst * least));
+    const std::uint64_t seen = engine.transport().rate(ahead(1));
+    seen_ = seen_ || seen > 0;
+    return static_cast<std::int64_t>(std::clamp(seen, least, burst * least));
   }
+
+  /// Whether the transport ever said how fast it went. Else the clock alone did, which counts all that is slow besides.
+  bool seen() const { return seen_; }
 
   /// The least of all, by dissemination.
   std::int64_t least(std::int64_t value) {
@@ -82,6 +86,7 @@ class Ring {
   Member& member_;
   std::vector<Rank> leaders_;
   std::size_t mine_;
+  bool seen_ = false;
 };
 
 }  // namespace
@@ -100,27 +105,28 @@ std::int64_t Member::link_rate() {
     }
     return slowest;
   };
-  const std::int64_t roughly = slowest_of(small);
-  return roughly < small.enough ? roughly : slowest_of(large);
+  std::int64_t rate = slowest_of(small);
+  if (rate >= small.enough) rate = slowest_of(large);
+  return ring.seen() || rate >= static_cast<std::int64_t>(transport::fast_link) ? rate : 0;
 }
 
-std::size_t least_segment(std::uint64_t link_rate) {
-  // A host passes a segment on when the link has brought it, so that a short one starts the next host sooner, as long
-  // as the link needs as much time for it as the host does. What two frames hold is best at 100 Mbit/s, and one at 10.
-  constexpr double seconds = 224e-6;
-  constexpr std::size_t frame = 1400, does_not_mind = 4096;
-  const auto carried = static_cast<std::size_t>(static_cast<double>(link_rate) / 8 * seconds);
-  return link_rate == 0 || carried >= does_not_mind ? 0 : std::max(carried, frame);
+std::size_t Runtime::least_segment() {
+  // A host passes a segment on when the link has brought it, so that a short one starts the next host sooner, as long as
+  // the link needs as much time for it as the host does. What two frames hold is best at 100 Mbit/s, and one at 10.
+  constexpr std::size_t frame = 1400;
+  constexpr std::uint64_t slow = 300'000'000, slowest = 30'000'000;  // as in the table
+  const std::uint64_t rate = place_.link_rate;
+  if (rate == 0 || rate >= slow) return engine_.transport().capabilities().segment;
+  return rate < slowest ? frame : 2 * frame;
 }
 
 void Runtime::use(std::shared_ptr<const tune::Table> table, std::uint64_t link_rate) {
   place_.table = std::move(table);
   place_.link_rate = link_rate;
-  std::array<char, 128> text{};
-  std::snprintf(text.data(), text.size(), "; links between hosts carry %.3g Mbit/s",
-                static_cast<double>(link_rate) * 1e-6);
-  place_.source.why += text.data();
-  if (const std::size_t segment = least_segment(link_rate); segment > 0)
+  std::array<char, 16> rate{"an unknown"};
+  if (link_rate > 0) std::snprintf(rate.data(), rate.size(), "%.3g", static_cast<double>(link_rate) * 1e-6);
+  place_.source.why += std::string("; links between hosts carry ") + rate.data() + " Mbit/s";
+  if (const std::size_t segment = least_segment(); segment > 0)
     place_.source.why += ", in segments of " + std::to_string(segment) + " bytes or more";
   const std::lock_guard lock(engine_.transport_lock());
   if (const std::string done = engine_.transport().suit(link_rate); !done.empty()) place_.source.why += ", " + done;

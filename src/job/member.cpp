@@ -30,9 +30,7 @@ std::vector<Rank> hosts_of(const Runtime& runtime, const Membership& who) {
 
 Agreed agreed(Runtime& runtime, const Membership& who) {
   std::vector<Rank> hosts = hosts_of(runtime, who);
-  const std::size_t segment = hosts.empty() ? 0
-                                            : std::max(runtime.engine().transport().capabilities().segment,
-                                                       least_segment(runtime.place().link_rate));
+  const std::size_t segment = hosts.empty() ? 0 : runtime.least_segment();
   return {runtime.place().table, runtime.place().single_copy, runtime.place().boards && who.world.size() > 1,
           std::move(hosts), segment};
 }

@@ -48,8 +48,10 @@ class Runtime {
   /// Of a rank of the world.
   Rank host_of(Rank world) const { return place_.hosts.empty() ? 0 : place_.hosts[static_cast<std::size_t>(world)]; }
   void agree_on_single_copy(bool all) { place_.single_copy = all; }
-  /// The table for links of this rate.
+  /// From now on the table for links of this rate. The transport does what suits them.
   void use(std::shared_ptr<const tune::Table> table, std::uint64_t link_rate);
+  /// Bytes that pipelines between hosts cut nothing finer than; 0: neither links nor transport mind.
+  std::size_t least_segment();
   /// Whether this job has a progress thread, and why; for `tutti info`.
   const std::string& progress() const { return progress_; }
   void say_progress(std::string text) { progress_ = std::move(text); }
@@ -177,9 +179,6 @@ host::Offset make_world_board(host::Segment& segment, std::string_view name = wo
 
 /// The world of this runtime; its ranks on this host have their board at `board`.
 std::shared_ptr<Member> make_world(std::shared_ptr<Runtime> runtime, host::Offset board);
-
-/// Bytes that pipelines cut nothing finer than on such links; 0: these do not mind, or nobody knows them.
-std::size_t least_segment(std::uint64_t link_rate);
 
 /// The first rank of each host, ascending.
 std::vector<Rank> leaders_of(std::span<const Rank> hosts);

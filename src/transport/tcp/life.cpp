@@ -66,11 +66,11 @@ std::uint64_t Network::rate(Peer peer) const {
 }
 
 std::string Network::suit(std::uint64_t link_rate) {
-  constexpr std::uint64_t fast = 2'000'000'000;
-  fast_ = link_rate >= fast;
+  fast_ = link_rate >= fast_link;
+  if (!fast_) return {};
   std::string said;
   for (const Line& one : lines_)
-    if (fast_ && one.link.is_open())
+    if (one.link.is_open())
       if (std::string control = heed_loss_alone(one.link.socket()); !control.empty()) said = std::move(control);
   return said.empty() ? said : "congestion control " + said;
 }

@@ -77,7 +77,7 @@ Delivery delivery_of(int socket);
 void repeat_within(int socket, std::uint64_t nanoseconds);
 /// A control of congestion that models the path (BBR) takes pauses of a collective for a slow path, and sends next to
 /// nothing for 0.2 s of every ten to see how short it is: on fast links those calls wait. Takes one that heeds losses
-/// alone instead; which, and of what, for people. Empty: it is such a one already.
+/// alone instead; which, and of what, for people. Empty: it does not model, or nothing can be changed.
 std::string heed_loss_alone(int socket);
 /// Ends the connection when what was sent is not acknowledged for so long; 0: never.
 void end_if_unanswered(int socket, std::uint64_t nanoseconds);
