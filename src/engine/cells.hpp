@@ -13,8 +13,7 @@ static_assert(plan::ring_length == plan::OfRings<std::int32_t>{host::cells, host
 
 /// How many elements of `element` bytes fit a cell of each ring.
 constexpr plan::Cells cells_of(std::size_t element) {
-  return {static_cast<Count>(host::small_payload / element),
-          static_cast<Count>(host::medium_payload / element),
+  return {static_cast<Count>(host::small_payload / element), static_cast<Count>(host::medium_payload / element),
           static_cast<Count>(host::large_payload / element)};
 }
 

@@ -111,8 +111,8 @@ std::int64_t Member::link_rate() {
 }
 
 std::size_t Runtime::least_segment() {
-  // A host passes a segment on when the link has brought it, so that a short one starts the next host sooner, as long as
-  // the link needs as much time for it as the host does. What two frames hold is best at 100 Mbit/s, and one at 10.
+  // A host passes a segment on when the link has brought it, so that a short one starts the next host sooner, as long
+  // as the link needs as much time for it as the host does. What two frames hold is best at 100 Mbit/s, and one at 10.
   constexpr std::size_t frame = 1400;
   constexpr std::uint64_t slow = 300'000'000, slowest = 30'000'000;  // as in the table
   const std::uint64_t rate = place_.link_rate;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Hosts: an allgather through the cells of each host, one of parcels of a host each among the leaders, and each host
 // reads what came from its leader's cells. Where all would fit one cell, everybody but the leader waits for the leader
-// alone, whose cells hold the blocks of the own host too. Where hosts do not follow each other everybody brings the blocks to their
-// places at the end. Cost: those of an allgather (or a gather) and a bcast on the board, and of an allgather among H
-// hosts with larger blocks.
+// alone, whose cells hold the blocks of the own host too. Where hosts do not follow each other everybody brings the
+// blocks to their places at the end. Cost: those of an allgather (or a gather) and a bcast on the board, and of an
+// allgather among H hosts with larger blocks.
 //
 //     hosts 0 1 2 | 3 4    0 1 2: 012    3 4: 34      0 -012-> 3 -34-> 0      0 # > 1 2      3 # > 4
 #include "collectives/packed.hpp"
