@@ -14,16 +14,7 @@ BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 PEERS = ROOT / "build/peers"
 sys.path[:0] = [str(ROOT / "bench/versus"), str(ROOT / "tests/lab")]
 
-from driver import (  # noqa: E402 - a program's folder, not a package
-    between,
-    hosts,
-    jobs,
-    page,
-    peers,
-    rounds,
-    table,
-    wire,
-)
+from driver import between, hosts, jobs, page, peers, rounds, table, wire  # noqa: E402 - found above
 from lab import Network  # noqa: E402
 
 RATE = Network(rate="100mbit")

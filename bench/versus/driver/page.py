@@ -113,16 +113,13 @@ def first_line(text):
 
 
 def failures(run):
-    """A section about what could not be measured, if there is any."""
-    failed = [
-        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {first_line(one.failure)}"
-        for cell, one in run.failures()
-    ]
-    late = [
-        f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: "
-        + ", ".join(table.size_text(size) for size in sizes)
-        for cell, one, sizes in run.missing()
-    ]
+    """Sections about what could not be measured, if there is any."""
+
+    def line(cell, one, text):
+        return f"- {one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks: {text}"
+
+    failed = [line(cell, one, first_line(one.failure)) for cell, one in run.failures()]
+    late = [line(cell, one, ", ".join(map(table.size_text, sizes))) for cell, one, sizes in run.missing()]
     again = [f"- {first_line(text)}" for text in run.repeated]
     made = ["## What could not be measured\n\n" + "\n".join(failed)] if failed else []
     made += ["## Points that no job came to in its time\n\n" + "\n".join(late)] if late else []
