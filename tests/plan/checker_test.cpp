@@ -249,7 +249,7 @@ TEST(Checker, FindsBrokenRulesOfCells) {
 }
 
 TEST(Checker, CellsAreReusedOnlyAfterTheirRelease) {
-  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
+  constexpr Board one{.length = {.small = 1, .medium = 64, .large = 1}, .cell = {.small = 8, .medium = 0, .large = 8}};
   const std::string writer =
       "a: copy input[0..1) -> shared[0]#0[0..1)\nb: publish 0 shared[0]#0[0..1) after a\n"
       "r: release 0 after b\n"
@@ -262,7 +262,8 @@ TEST(Checker, CellsAreReusedOnlyAfterTheirRelease) {
   std::string never = reader;
   never.erase(never.find("r: release 0 after b\n"), 21);
   expect_refused(check_user(plans({writer, never}), one), 0, 3, "the completion of rank 1");
-  EXPECT_TRUE(check_user(plans({writer, never}), Board{2, 2, 8, 8}).ok);
+  constexpr Board two{.length = {.small = 2, .medium = 64, .large = 2}, .cell = {.small = 8, .medium = 0, .large = 8}};
+  EXPECT_TRUE(check_user(plans({writer, never}), two).ok);
   std::string stuck = writer;
   stuck.erase(stuck.find("r: release 0 after b\n"), 21);
   expect_refused(check_user(plans({stuck, reader}), one), 0, 2, "the completion of rank 0");
@@ -458,7 +459,7 @@ TEST(Sequence, PassesMoreOperationsThanARingHasCells) {
 
 TEST(Sequence, FindsOperationsThatWaitForEachOther) {
   // One operation's first rank waits for the second before it releases; the next operation needs that cell.
-  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
+  constexpr Board one{.length = {.small = 1, .medium = 64, .large = 1}, .cell = {.small = 8, .medium = 0, .large = 8}};
   std::vector<std::vector<Plan>> operations(3, plans({cell_0, cell_1}, "scratch 0 ring small cells 1"));
   const Verdict good = check_sequence(operations, one);
   EXPECT_TRUE(good.ok) << good.text;
@@ -472,7 +473,7 @@ TEST(Sequence, FindsOperationsThatWaitForEachOther) {
 }
 
 TEST(Sequence, OperationsOnDifferentRingsDoNotWaitForEachOther) {
-  constexpr Board one{.length = {1, 64, 1}, .cell = {8, 0, 8}};
+  constexpr Board one{.length = {.small = 1, .medium = 64, .large = 1}, .cell = {.small = 8, .medium = 0, .large = 8}};
   const std::vector<std::vector<Plan>> operations = {
       plans({cell_0, cell_1}, "scratch 0 ring small cells 1"), plans({cell_0, cell_1}, "scratch 0 ring large cells 1"),
       plans({"", ""}, "scratch 0 ring small cells 0"), plans({cell_0, cell_1}, "scratch 0 ring small cells 1")};
