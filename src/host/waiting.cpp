@@ -104,7 +104,8 @@ bool Waiting::Round::pause_slowly(Rank awaited, std::uint64_t until) {
     announce(awaited);
     return due(now, until);
   }
-  if (now - started_ < waiting_.policy_.yield_for) return yield(now, until);
+  const std::uint64_t longer = companion_ == nullptr ? 0 : companion_->yield_for();
+  if (now - started_ < std::max(waiting_.policy_.yield_for, longer)) return yield(now, until);
   announce(awaited);
   tick_ = now;
   return true;

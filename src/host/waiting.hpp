@@ -42,6 +42,8 @@ class Companion {
   virtual std::uint64_t longest_sleep(std::uint64_t waited) const {
     return waited < 1'000'000'000 ? 1'000'000 : 10'000'000;
   }
+  /// How long (nanoseconds) to yield before the first sleep, or longer.
+  virtual std::uint64_t yield_for() const { return 0; }
 };
 
 /// Something to do instead of going to the operating system: the deterministic scheduler of inproc switches to another

@@ -61,6 +61,7 @@ class Visits final : public host::Companion {
     for (const auto& runtime : worlds().now()) runtime->engine().visit();
   }
   std::uint64_t longest_sleep(std::uint64_t waited) const override { return mpi_.longest_sleep(waited); }
+  std::uint64_t yield_for() const override { return mpi_.yield_for(); }
 
  private:
   host::Companion& mpi_;
@@ -215,6 +216,7 @@ std::shared_ptr<Member> make_world_of(MpiLibrary& mpi, Communicator& ranks) {
   process.cores = hosts.cores;
   process.ranks_on_host = hosts.ranks_here;
   process.launcher = mpi.name();
+  process.table.conditions.by_mpi = far;
   process.name = news.name.data();
   process.home = home;
   const bool threads = !far || all_agree(ranks, mpi.has_threads());

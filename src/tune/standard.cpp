@@ -3,7 +3,7 @@
 // where hosts share the cores of a machine, fewer than ranks: a message costs time of all there, so that few of them go
 // before few steps. Behind ~~: where there are so many more ranks that they sleep while they wait. Lines behind <300M
 // hold where links between hosts are slower than so many bits per second, behind >2G where they are faster; neither,
-// where nobody knows.
+// where nobody knows. Behind @: where an MPI carries the messages between hosts.
 #include <charconv>
 #include <cstdint>
 #include <string>
@@ -39,6 +39,7 @@ barrier       -      -      board_tree
 ~~barrier     -      16     tree:radix=16
 ~~barrier     -      -      tree:radix=4
 ~barrier      -      -      tree
+barrier       -      -      recursive_doubling
 barrier       -      -      dissemination
 bcast         96     -      board
 bcast         8K     2      board_pipeline
@@ -59,6 +60,7 @@ bcast         4K     4      binomial
 <300M bcast   2M     -      chain
 bcast         4K     -      binary
 bcast         16K    -      binomial
+@>2G bcast    -      4      two_trees:segment=524288
 >2G bcast     -      4      binomial
 >2G bcast     -      -      two_trees:segment=524288
 bcast         -      32     chain
@@ -101,6 +103,7 @@ allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
 >2G allreduce 128K   2      recursive_doubling
 >2G allreduce -      4      rabenseifner
+@>2G allreduce -     -      rabenseifner
 >2G allreduce -      -      two_trees:segment=524288
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
@@ -160,6 +163,7 @@ alltoall      -      -      board_pipeline
 ~>2G alltoall 4K     -      bruck
 alltoall      256    -      bruck
 alltoall      8K     -      linear
+>2G alltoall  -      16     linear
 alltoall      -      4      pairwise:radix=1
 alltoall      64K    -      pairwise:radix=2
 alltoall      -      8      pairwise:radix=1
@@ -377,9 +381,10 @@ std::string of_processor(std::string_view name, std::size_t cache) {
 
 std::string Table::standard(const Conditions& conditions) {
   const int ranks = conditions.ranks_per_core;
+  const std::size_t by_mpi = conditions.by_mpi ? 1 : 0;
   const std::size_t crowd = ranks >= base::sleeping_crowd ? 2 : ranks > 1 ? 1 : 0;
   return of_processor(conditions.processor, conditions.cache) + lines_that_hold(text, [&](std::string_view& line) {
-           return marks(line, '~') <= crowd && holds(line, conditions.link_rate);
+           return marks(line, '@') <= by_mpi && marks(line, '~') <= crowd && holds(line, conditions.link_rate);
          });
 }
 

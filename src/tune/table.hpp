@@ -49,6 +49,7 @@ class Table {
     std::size_t cache = 0;        ///< Bytes of the largest that cores share; 0: unknown.
     int ranks_per_core = 1;       ///< Where hosts share the cores of a machine.
     std::uint64_t link_rate = 0;  ///< Bits per second of the slowest link between hosts; 0: unknown.
+    bool by_mpi = false;          ///< Messages between hosts are an MPI's.
   };
   /// The table that comes with Tutti. On processors of a maker whose caches want something else, lines for them go
   /// before the others.

@@ -14,6 +14,8 @@ void end();
 inline std::uint64_t longest_sleep(std::uint64_t waited) {
   return std::clamp<std::uint64_t>(waited / 16, 20'000, 1'000'000);
 }
+/// How long he yields before: others' ranks on the same cores, whose messages he may await, go on meanwhile.
+inline constexpr std::uint64_t yield_for = 20'000'000;
 /// Lets the MPI move on all that it has to do; nothing between `end` and `begin`.
 void look();
 

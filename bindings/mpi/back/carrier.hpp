@@ -6,6 +6,7 @@
 #include <array>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
 #include <optional>
 #include <span>
 #include <string>
@@ -32,7 +33,7 @@ class Carrier final : public transport::Transport, private transport::Channel {
   std::string_view name() const override { return name_; }
   const transport::Capabilities& capabilities() const override { return capabilities_; }
   void send(transport::Transfer& transfer) override;
-  void recv(transport::Transfer& transfer) override { rendezvous_.recv(transfer, false); }
+  void recv(transport::Transfer& transfer) override;
   std::optional<transport::Arrival> look(const transport::Tag& tag) override { return rendezvous_.look(tag); }
   void cancel(transport::Transfer& transfer) override;
   bool progress() override;
@@ -42,7 +43,8 @@ class Carrier final : public transport::Transport, private transport::Channel {
  private:
   /// What the MPI still reads: a header, and what follows it.
   struct Packet {
-    std::vector<std::byte> bytes;
+    std::size_t kind = 0;  ///< Of its memory.
+    std::unique_ptr<std::byte[]> bytes;
     MPI_Request request = MPI_REQUEST_NULL;
   };
   /// The bytes of a large message that leave.
@@ -55,7 +57,7 @@ class Carrier final : public transport::Transport, private transport::Channel {
     std::uint64_t place = 0;
     transport::Peer peer = -1;
     std::vector<MPI_Request> requests{};
-    std::vector<std::byte> unwanted{};  ///< Where those of a cancelled receive go.
+    std::unique_ptr<std::byte[]> unwanted{};  ///< Where those of a cancelled receive go.
   };
 
   void post(transport::Peer to, const transport::Header& header, std::span<const std::byte> bytes) override;
@@ -71,12 +73,14 @@ class Carrier final : public transport::Transport, private transport::Channel {
     bool operator==(const Traffic&) const = default;
   };
 
-  /// Receives that the MPI fulfils in their order: for headers and small messages of anybody.
-  static constexpr std::size_t rooms = 16;
+  /// Receives that the MPI fulfils in their order: for headers and small messages of anybody. Without ahead_: of the
+  /// one that has come, if any.
+  static constexpr std::size_t rooms = 4;
   std::span<std::byte> room(std::size_t number);
   bool expect(std::size_t number);
+  bool take(std::size_t number);
   void expect_nothing();
-  bool take_messages();
+  bool take_message();
   void hear(transport::Peer from, std::span<const std::byte> packet);
   bool end_packets();
   bool end_leaving();
@@ -86,8 +90,10 @@ class Carrier final : public transport::Transport, private transport::Channel {
   std::string name_;
   transport::Capabilities capabilities_;
   transport::Rendezvous rendezvous_;
+  const bool invites_, ahead_;
   std::vector<Packet> packets_;
-  std::vector<std::vector<std::byte>> spare_;  ///< Packets' memory, for the next ones.
+  std::size_t packed_ = 0;                                          ///< Bytes of memory that packets have.
+  std::array<std::vector<std::unique_ptr<std::byte[]>>, 2> spare_;  ///< Of each kind, for the next packets.
   std::vector<Leaving> leaving_;
   std::vector<Coming> coming_;
   std::vector<std::byte> inbox_;  ///< The rooms, one after the other.

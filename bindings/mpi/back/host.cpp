@@ -46,6 +46,7 @@ struct Polling final : host::Companion {
 struct Listening final : host::Companion {
   void visit() noexcept override { progress(); }
   std::uint64_t longest_sleep(std::uint64_t waited) const override { return awaited::longest_sleep(waited); }
+  std::uint64_t yield_for() const override { return awaited::yield_for; }
 };
 
 /// Where two ranks share a core, rank 0 goes first out of a barrier: a program that measures or balances puts one
@@ -188,6 +189,7 @@ void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
   job::Process process = process_of(between_, table_);
+  process.table.conditions.by_mpi = true;
   process.rank = job.rank();
   process.cores = cores_;
   process.ranks_on_host = here_->size();

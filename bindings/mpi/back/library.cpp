@@ -29,6 +29,7 @@ struct Near : host::Companion {
 
 struct Far final : Near {
   std::uint64_t longest_sleep(std::uint64_t waited) const override { return awaited::longest_sleep(waited); }
+  std::uint64_t yield_for() const override { return awaited::yield_for; }
 };
 
 class Library final : public launch::MpiLibrary {
