@@ -110,7 +110,7 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
     return tune::text_of(
         tune::Table::parse(tune::Table::standard({.ranks_per_core = ranks_per_core})).choose(shape, kind, 8, true));
   };
-  EXPECT_EQ(chosen(1, apart, Kind::barrier), "dissemination");
+  EXPECT_EQ(chosen(1, apart, Kind::barrier), "recursive_doubling");
   EXPECT_EQ(chosen(2, apart, Kind::barrier), "tree");
   EXPECT_EQ(chosen(8, apart, Kind::barrier), "tree:radix=16") << "who sleeps wakes once";
   EXPECT_EQ(chosen(1, apart, Kind::allreduce), "recursive_doubling");
@@ -119,6 +119,21 @@ TEST(Standard, SendsFewMessagesWhereHostsShareCores) {
   EXPECT_EQ(chosen(8, apart, Kind::allgather), "gather_bcast:radix=4");
   for (const Kind kind : {Kind::barrier, Kind::allreduce, Kind::allgather})
     EXPECT_EQ(chosen(8, together, kind), chosen(1, together, kind));
+}
+
+TEST(Standard, KnowsThatAnMpiCarriesTheMessages) {
+  std::vector<Rank> hosts(8);
+  std::iota(hosts.begin(), hosts.end(), 0);
+  const auto chosen = [&](bool by_mpi, std::uint64_t link_rate) {
+    const tune::Table::Conditions conditions{.link_rate = link_rate, .by_mpi = by_mpi};
+    const collectives::Shape shape{.size = 8, .count = 1, .hosts = hosts};
+    const auto table = tune::Table::parse(tune::Table::standard(conditions));
+    return tune::text_of(table.choose(shape, Kind::allreduce, 1 << 20, true));
+  };
+  constexpr std::uint64_t fast = 10'000'000'000;
+  EXPECT_EQ(chosen(true, fast), "rabenseifner");
+  EXPECT_EQ(chosen(false, fast), "two_trees:segment=524288");
+  EXPECT_EQ(chosen(true, 0), chosen(false, 0)) << "where nobody knows how fast links are";
 }
 
 TEST(Standard, KnowsHowFastLinksAre) {
