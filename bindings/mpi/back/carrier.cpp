@@ -104,26 +104,20 @@ Carrier::Carrier(MPI_Comm over)
 
 std::span<std::byte> Carrier::room(std::size_t number) { return std::span(inbox_).subspan(number * largest, largest); }
 
+/// Starts a receive: of what will come, or of what has, if anything has.
 bool Carrier::expect(std::size_t number) {
   MPI_Request& request = expected_[number];
+  std::byte* const data = room(number).data();
   const auto size = static_cast<int>(largest);
-  if (real.Irecv(room(number).data(), size, MPI_BYTE, MPI_ANY_SOURCE, header_tag, comm_, &request) == MPI_SUCCESS)
-    return true;
-  request = MPI_REQUEST_NULL;
-  return false;
-}
-
-/// Receives a message that has come, if there is one.
-bool Carrier::take(std::size_t number) {
   MPI_Message message = MPI_MESSAGE_NULL;
-  MPI_Request& request = expected_[number];
   int found = 0;
-  if (real.Improbe(MPI_ANY_SOURCE, header_tag, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS) return false;
-  if (found == 0) return false;
-  if (real.Imrecv(room(number).data(), static_cast<int>(largest), MPI_BYTE, &message, &request) == MPI_SUCCESS)
-    return true;
-  request = MPI_REQUEST_NULL;
-  return false;
+  if (!ahead_ && (real.Improbe(MPI_ANY_SOURCE, header_tag, comm_, &found, &message, MPI_STATUS_IGNORE) != MPI_SUCCESS ||
+                  found == 0))
+    return false;
+  const int code = ahead_ ? real.Irecv(data, size, MPI_BYTE, MPI_ANY_SOURCE, header_tag, comm_, &request)
+                          : real.Imrecv(data, size, MPI_BYTE, &message, &request);
+  if (code != MPI_SUCCESS) request = MPI_REQUEST_NULL;
+  return code == MPI_SUCCESS;
 }
 
 void Carrier::expect_nothing() {
@@ -206,7 +200,7 @@ bool Carrier::take_message() {
   MPI_Request& request = expected_[oldest_];
   MPI_Status status;
   int found = 0;
-  if (request == MPI_REQUEST_NULL && !(ahead_ ? expect(oldest_) : take(oldest_))) return false;
+  if (request == MPI_REQUEST_NULL && !expect(oldest_)) return false;
   const int code = real.Test(&request, &found, &status);
   if (code == MPI_SUCCESS && found == 0) return false;
   if (code != MPI_SUCCESS && request != MPI_REQUEST_NULL) return false;  // a rank is lost, others are not

@@ -78,7 +78,6 @@ class Carrier final : public transport::Transport, private transport::Channel {
   static constexpr std::size_t rooms = 4;
   std::span<std::byte> room(std::size_t number);
   bool expect(std::size_t number);
-  bool take(std::size_t number);
   void expect_nothing();
   bool take_message();
   void hear(transport::Peer from, std::span<const std::byte> packet);

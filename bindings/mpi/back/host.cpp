@@ -189,7 +189,6 @@ void Host::connect() {
   Ranks job(MPI_COMM_WORLD);
   if (here_->size() == job.size()) return;
   job::Process process = process_of(between_, table_);
-  process.table.conditions.by_mpi = true;
   process.rank = job.rank();
   process.cores = cores_;
   process.ranks_on_host = here_->size();
