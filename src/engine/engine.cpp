@@ -8,6 +8,7 @@
 #include <algorithm>
 #include <cerrno>
 #include <cstring>
+#include <optional>
 
 #include "base/log.hpp"
 #include "base/names.hpp"
@@ -19,6 +20,18 @@ namespace {
 
 /// Rounds of progress in a row, after which a waiter looks at slow things although it never paused.
 constexpr int moves_between_ticks = 1024;
+
+/// What the progress thread takes over from a companion: how long it may sleep. What else there is to be moved on is
+/// for those who wait.
+class Pace final : public host::Companion {
+ public:
+  explicit Pace(const host::Companion& companion) : companion_(companion) {}
+  void visit() noexcept override {}
+  std::uint64_t longest_sleep(std::uint64_t waited) const override { return companion_.longest_sleep(waited); }
+
+ private:
+  const host::Companion& companion_;
+};
 
 std::uint32_t current_generation() {
   static const int registered = pthread_atfork(nullptr, nullptr, [] {
@@ -92,12 +105,8 @@ void Engine::end(const Error& error) {
 
 /// An operation whose memory another rank is at stays pending until he is done. Later nobody looks for that any more.
 void Engine::await_failures() {
-  const auto pending = [this] {
-    const std::lock_guard lock(channels_lock_);
-    return !channels_.empty();
-  };
   host::Waiting::Round round(waiting_);
-  for (Rank awaited = -1; pending();)
+  for (Rank awaited = -1; has_open();)
     if (!progress(awaited)) round.pause(-1, 0);
 }
 
@@ -237,15 +246,23 @@ void Engine::start_progress_thread() {
 }
 
 void Engine::progress_loop() {
+  std::optional<Pace> pace;
+  if (companion_ != nullptr) pace.emplace(*companion_);
   // Relaxed: stop_ is looked at after every sleep, and `leave` rings.
   while (!stop_.load(std::memory_order_relaxed)) {
-    host::Waiting::Round round(waiting_);
-    for (bool moved = false; !moved && !stop_.load(std::memory_order_relaxed);) {
+    const bool open = has_open();  // without, it sleeps until somebody starts something, and rings
+    host::Waiting::Round round(waiting_, open && pace ? &*pace : nullptr);
+    for (bool moved = false; !moved && open == has_open() && !stop_.load(std::memory_order_relaxed);) {
       Rank awaited = -1;
       moved = progress(awaited);
       if (!moved && round.pause(awaited, 0)) tick();
     }
   }
+}
+
+bool Engine::has_open() {
+  const std::lock_guard lock(channels_lock_);
+  return !channels_.empty();
 }
 
 int Engine::event_of(Operation& operation) {

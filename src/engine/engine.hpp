@@ -86,7 +86,8 @@ class Engine {
   /// Given once, before any channel: its wake-ups come from `waiting()`.
   void use(std::unique_ptr<transport::Transport> transport) { transport_ = std::move(transport); }
 
-  /// Given once, before the first wait: waits of the program's own threads visit it.
+  /// Given once, before the first wait: waits of the program's own threads visit it, and nobody sleeps longer than it
+  /// says while operations are open.
   void accompany(host::Companion& companion) { companion_ = &companion; }
 
   const Setup& setup() const { return setup_; }
@@ -179,6 +180,7 @@ class Engine {
   void note(SlowWait& wait);
   void end(const SlowWait& wait);
   void progress_loop();
+  bool has_open();
 
   Setup setup_;
   host::Waiting waiting_;

@@ -130,6 +130,14 @@ def test_progress_thread(name):
         assert done.checked().count("good") == 3
 
 
+@pytest.mark.parametrize("name", ["openmpi", "mpich"])
+def test_the_progress_thread_finds_who_comes_late(name):
+    """One that slept until a slow look is due takes 17 s; the late ranks alone take 1."""
+    mpi = mpis.get(name)
+    done = mpi_jobs.run(mpi, 2, [compiled(mpi, "late.cpp"), "8"], hosts=2)
+    assert done.checked().count("good") == 2, done.out
+
+
 def test_a_lost_rank():
     """MPICH's launcher can be told to let the others live."""
     mpi = mpis.get("debian-mpich")
