@@ -101,9 +101,9 @@ allreduce     -      -      board_pipeline
 <300M allreduce 2K   -      recursive_doubling
 <300M allreduce 16K  -      rabenseifner
 allreduce     16K    -      recursive_doubling
+@>2G allreduce -     -      rabenseifner
 >2G allreduce 128K   2      recursive_doubling
 >2G allreduce -      4      rabenseifner
-@>2G allreduce -     -      rabenseifner
 >2G allreduce -      -      two_trees:segment=524288
 allreduce     -      -      segmented_ring
 allreduce     -      -      rabenseifner
