@@ -11,7 +11,6 @@ import pytest
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
-PEERS = ROOT / "build/peers"
 sys.path[:0] = [str(ROOT / "bench/versus"), str(ROOT / "tests/lab")]
 
 from driver import between, hosts, jobs, page, peers, rounds, table, wire  # noqa: E402 - found above
@@ -33,10 +32,10 @@ def bench(*arguments, expected=0):
     return done.stdout + done.stderr
 
 
-def test_beside_what_is_installed(tmp_path):
-    there = [name for name in peers.installed(PEERS) if peers.PEERS[name].between]
+def test_beside_peers(tmp_path):
+    there = ["openmpi", "mpich"]
     names = ["barrier", "allreduce"]
-    out = ["--out", tmp_path / "found", "--peers", PEERS, "--vs", ",".join(there) or "none"]
+    out = ["--out", tmp_path / "found", "--vs", ",".join(there)]
     bench("--hosts", "2", "--rate", "100mbit", "--sizes", "8,4K", *out, *names)
     made, page = json.loads((tmp_path / "found.json").read_text()), (tmp_path / "found.md").read_text()
     assert {(one["collective"], one["library"]) for one in made["series"]} == {
@@ -53,6 +52,22 @@ def test_beside_what_is_installed(tmp_path):
     assert wires == {("barrier", 0): 5.36, ("allreduce", 8): 5.92, ("allreduce", 4096): pytest.approx(343.52)}
     assert "links of 100mbit in each direction" in page
     assert "| allgather, allgatherv | n (P - K) |" in page
+
+
+@pytest.mark.parametrize("peer", ["openmpi", "mpich"])
+def test_through_a_peer(peer, tmp_path):
+    """Tutti's group is of the peer's communicator, and beside it stands what the peer's own call takes."""
+    out = ["--out", tmp_path / "found", "--through", peer, "--vs", peer]
+    bench("--hosts", "3", *out, "--sizes", "8,4K", "allreduce")
+    made, text = json.loads((tmp_path / "found.json").read_text()), (tmp_path / "found.md").read_text()
+    assert {one["library"] for one in made["series"] if one["sizes"]} == {"tutti", peer}
+    assert not any(one["failure"] for one in made["series"])
+    assert [(one["ranks"], one["bytes"], one["through"]) for one in made["comparisons"]] == [
+        (3, 8, True),
+        (3, 4096, True),
+    ]
+    assert all(one["ratio"] > 0 for one in made["comparisons"])
+    assert f"it uses the messages of\n{peer}: a call is meant to take at most 1.1 times as long" in text
 
 
 def test_the_rate_is_kept_and_more_ranks_share_a_host(tmp_path):
@@ -82,8 +97,11 @@ def test_overlap_between_hosts(tmp_path):
     [
         (["--hosts", "none"], 2, "not a list of numbers of hosts"),
         (["--hosts", "2", "-n", "2"], 2, "with --hosts the ranks are"),
-        (["--rate", "100mbit"], 2, "--rate and --per-host are about --hosts"),
+        (["--rate", "100mbit"], 2, "--rate, --per-host and --through are about --hosts"),
         (["--hosts", "2", "--vs", "impi"], 2, 'no peer "impi"'),
+        (["--hosts", "2", "--through", "impi"], 2, 'no peer "impi"'),
+        (["--hosts", "2", "--through", "openmpi,mpich"], 2, "--through is one of openmpi, mpich"),
+        (["--through", "openmpi"], 2, "--rate, --per-host and --through are about --hosts"),
         (["--hosts", "2", "--rate", "100"], 1, "rate 100: write it as in 100mbit"),
         (["--hosts", "2", "--rate", "1kbit", "--sizes", "1M", "bcast"], 1, "nothing is left to measure"),
     ],
@@ -164,6 +182,9 @@ def point(collective, size, count, us, wire_us=100.0, peer_us=0.0, spread=0.1, *
         (point("alltoall", 64 << 10, 4, 126), "below goal"),
         (point("alltoall", 64 << 10, 4, 126, wire_us=0, peer_us=126), ""),  # without a rate
         (point("barrier", 0, 16, 200, wire_us=0, peer_us=170), "loses"),
+        (point("barrier", 0, 16, 200, peer_us=182, through=True), ""),  # at most 1.1 times as long
+        (point("bcast", 8, 16, 200, peer_us=181, through=True), "below goal"),
+        (point("alltoall", 64 << 10, 4, 126, peer_us=126, through=True), ""),  # the wire is the peer's
     ],
 )
 def test_goals(one, mark):

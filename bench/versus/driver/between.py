@@ -2,6 +2,7 @@
 """`tutti bench --hosts`: points beside the wire limit, their goals, the table and the page."""
 
 import dataclasses
+import statistics
 
 from . import figures, page, table, wire
 
@@ -12,6 +13,7 @@ SMALL = ("barrier", "allreduce", "bcast")
 SMALL_BYTES = 1 << 10
 FASTER = {16: 3.0, 8: 2.0, 4: 1.2}
 LARGE_BYTES = 64 << 10  # from here on every collective is meant to be near the wire limit
+THROUGH = 1 / 1.1  # through a peer's messages a call is meant to take at most 1.1 times as long as the peer's own
 
 
 @dataclasses.dataclass(frozen=True)
@@ -19,10 +21,13 @@ class Point(figures.Comparison):
     """Tutti beside the best peer and the wire, at one point."""
 
     hosts: int = 0
+    through: bool = False  # a peer's messages
 
     @property
     def goal(self):
         """By how much it is meant to be faster than the best peer."""
+        if self.through:
+            return THROUGH
         if not self.wire_us or self.collective not in SMALL or self.bytes > SMALL_BYTES:
             return 1.0
         return next((ratio for hosts, ratio in FASTER.items() if self.hosts >= hosts), 1.0)
@@ -30,7 +35,7 @@ class Point(figures.Comparison):
     @property
     def wants_wire(self):
         """Whether it is meant to be near the wire limit, whatever the peers do."""
-        return bool(self.wire_us) and self.bytes >= LARGE_BYTES
+        return bool(self.wire_us) and self.bytes >= LARGE_BYTES and not self.through
 
     @property
     def wires(self):
@@ -40,6 +45,8 @@ class Point(figures.Comparison):
     @property
     def mark(self):
         """ "loses": slower than the best peer beyond the noise; "below goal", or nothing."""
+        if self.through:
+            return "below goal" if self.peer and self.ratio < THROUGH else ""
         if lost := super().mark:
             return lost
         near = self.wires <= NEAR
@@ -53,7 +60,7 @@ class Point(figures.Comparison):
     @property
     def goal_text(self):
         """As in the table: times as fast as the best peer, or near the wire limit."""
-        return "wire" if self.wants_wire else f"{self.goal:g} or wire" if self.goal > 1 else "1"
+        return "wire" if self.wants_wire else f"{self.goal:.2g} or wire" if self.goal > 1 else f"{self.goal:.2g}"
 
 
 def compare_all(run):
@@ -62,6 +69,7 @@ def compare_all(run):
         Point(
             **vars(one) | {"wire_us": run.place.wire_us(one)},
             hosts=one.ranks // run.place.per_host,
+            through=bool(run.options.through),
         )
         for one in figures.compare_all(run, {})
     ]
@@ -131,6 +139,15 @@ idle lets {burst} bytes pass at once, so that a few frames may be faster than it
 
 {table}"""
 
+THROUGH_GOALS = """## Goals
+
+Tutti's group is made by `from_mpi` ([mpi-groups.md](../mpi-groups.md)), and between hosts it uses the messages of
+{peer}: a call is meant to take at most 1.1 times as long as the peer's own (ratio {goal:.2f}).
+
+{compared} points were compared; {below} take longer. The geometric mean of all ratios is {mean:.2f}.
+
+{losing}"""
+
 GOALS = """## Goals
 
 {small} of up to {bytes}: faster than the best peer, {faster}; or within {near:g} times the wire limit. From {large}:
@@ -159,6 +176,15 @@ def method(run, facts):
 
 def goals(run, points):
     compared = [one for one in points if one.peer]
+    if run.options.through:
+        return THROUGH_GOALS.format(
+            peer=run.options.through,
+            goal=THROUGH,
+            compared=len(compared),
+            below=sum(one.mark == "below goal" for one in compared),
+            mean=statistics.geometric_mean([one.ratio for one in compared] or [1]),
+            losing=table.losing(points, look_of(run)),
+        )
     return GOALS.format(
         small=", ".join(SMALL),
         bytes=table.size_text(SMALL_BYTES),

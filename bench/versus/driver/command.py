@@ -121,7 +121,13 @@ def prepare(options, console):
         names = [name for name in peers.installed(options.peers) if name in known]
     else:
         names = read_names("" if options.vs == "none" else options.vs, known, "peer")
-    libraries = [peers.tutti(options.binaries, options.per_host)]
+    if options.through:
+        through = read_names(options.through, known, "peer")
+        if len(through) != 1:
+            raise click.BadParameter(f"--through is one of {', '.join(known)}")
+        libraries = [peers.tutti_through(*through, options.peers, options.binaries, console.print, options.per_host)]
+    else:
+        libraries = [peers.tutti(options.binaries, options.per_host)]
     libraries += [peers.prepare(name, options.peers, console.print, options.per_host) for name in names]
     return [library.for_overlap() for library in libraries] if options.tests else libraries
 
@@ -271,8 +277,8 @@ def read_place(options):
     """On which hosts, ranks and cores."""
     if options.hosts and (options.ranks or options.cores):
         raise click.BadParameter("with --hosts the ranks are --per-host times as many, and bound to no cores")
-    if not options.hosts and (options.rate or options.per_host):
-        raise click.BadParameter("--rate and --per-host are about --hosts")
+    if not options.hosts and (options.rate or options.per_host or options.through):
+        raise click.BadParameter("--rate, --per-host and --through are about --hosts")
     options.per_host = (options.per_host or 1) if options.hosts else 0
     options.ranks = (
         [count * options.per_host for count in options.hosts]
@@ -290,6 +296,7 @@ def read_place(options):
 @click.option("--hosts", help="Numbers of hosts, as in 2,4,8,16: namespaces of this machine, see docs/lab.md.")
 @click.option("--rate", default="", show_default="no limit", help="With --hosts: of each link, as in 100mbit.")
 @click.option("--per-host", type=click.IntRange(1, 64), show_default="1", help="With --hosts: ranks on each of them.")
+@click.option("--through", help="With --hosts: Tutti through this peer's messages, beside its own calls.")
 @click.option(
     "--longest",
     type=click.FloatRange(0.001),

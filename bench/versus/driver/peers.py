@@ -11,6 +11,7 @@ import sys
 SOURCES = pathlib.Path(__file__).resolve().parent.parent
 COMMON = ("main.c", "measure.c", "load.c", "overlap.c", "collectives.c")  # and one layer
 FLAGS = ("-std=gnu99", "-O3", "-DNDEBUG")  # as CMake builds Tutti's program
+TUTTI_PROGRESS = {"TUTTI_PROGRESS_THREAD": "on"}
 
 
 class Failure(Exception):
@@ -194,19 +195,17 @@ def install(name, folder, say):
     return place
 
 
-def build(name, folder, say):
-    """Compiles the benchmark against an installed peer, when it or the source has changed."""
-    place = folder / name
-    headers = install(PEERS[name].headers or name, folder, say)
-    sources = [SOURCES / file for file in (*COMMON, "layer/mpi.c")]
-    texts = [path.read_bytes() for path in sorted([*sources, *SOURCES.glob("*.h")])]
-    digest = hashlib.sha256(b"".join([*texts, repr(FLAGS).encode(), PEERS[name].requirement.encode()])).hexdigest()[:16]
-    program = place / f"versus-{digest}"
+def build(name, folder, say, layer, *words, headers=()):
+    """Compiles the benchmark over one layer against an installed peer, when anything of it has changed."""
+    place, library = folder / name, folder / name / "lib"
+    include = install(PEERS[name].headers or name, folder, say) / "include"
+    sources = [SOURCES / file for file in (*COMMON, *layer)]
+    texts = [path.read_bytes() for path in sorted([*sources, *SOURCES.rglob("*.h"), *headers])]
+    texts += [repr((FLAGS, words, PEERS[name].requirement)).encode()]
+    program = place / f"versus-{hashlib.sha256(b''.join(texts)).hexdigest()[:16]}"
     if not program.exists():
-        compiler = os.environ.get("CC", "cc")
-        library = place / "lib"
-        link = (f"-I{headers}/include", f"-L{library}", "-lmpi", f"-Wl,-rpath,{library}")
-        run(compiler, *FLAGS, "-DVERSUS_MPI", "-o", f"{program}.new", *sources, *link)
+        link = (f"-I{include}", f"-L{library}", "-lmpi", f"-Wl,-rpath,{library}")
+        run(os.environ.get("CC", "cc"), *FLAGS, "-o", f"{program}.new", *sources, *words, *link)
         os.replace(f"{program}.new", program)
     return program
 
@@ -219,7 +218,7 @@ def prepare(name, folder, say, per_host=0):
     launcher = between.launcher if between else peer.launcher
     return Library(
         name=name,
-        program=build(name, folder, say),
+        program=build(name, folder, say, ("layer/mpi.c",), "-DVERSUS_MPI"),
         launcher=(str(place / launcher[0]), *launcher[1:]),
         settings=(between.alone if per_host == 1 else between.shared) if between else peer.settings,
         environment={key: value.format(place=place) for key, value in (between or peer).environment.items()},
@@ -237,7 +236,29 @@ def tutti(binaries, per_host=0):
         program=binaries / "tutti-versus",
         launcher=() if per_host else (str(binaries / "tutti"), "run", "-n", "{ranks}"),
         settings=(Setting("default"),),
-        progress={"TUTTI_PROGRESS_THREAD": "on"},
+        progress=TUTTI_PROGRESS,
+    )
+
+
+def tutti_through(name, folder, binaries, say, per_host):
+    """Tutti in groups of this peer's communicators, started as the peer is; between hosts it uses its messages."""
+    peer, library, include = (
+        prepare(name, folder, say, per_host),
+        binaries.parent / "lib",
+        SOURCES.parent.parent / "include",
+    )
+    if not (library / "libtutti.so").exists() or not (include / "tutti/mpi.h").exists():
+        raise Failure(
+            f"to use Tutti through {name} it needs {library}/libtutti.so and {include}/tutti/mpi.h: make build"
+        )
+    words = (f"-I{include}", f"-L{library}", "-ltutti", f"-Wl,-rpath,{library}")
+    layer = ("layer/tutti.c", "layer/world/mpi.c")
+    return dataclasses.replace(
+        peer,
+        name="tutti",
+        program=build(name, folder.resolve(), say, layer, *words, headers=include.glob("tutti/*.h")),
+        settings=(yielding(peer.settings),),
+        progress=TUTTI_PROGRESS,
     )
 
 

@@ -1,27 +1,21 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 #include <stdio.h>
-#include <stdlib.h>
 
 #include "../layer.h"
-#include "tutti/tutti.h"
+#include "world.h"
 
 static tutti_group world;
 static tutti_request request;
 
-static void check(tutti_status status) {
+void check(tutti_status status) {
   if (status == TUTTI_OK) return;
   fprintf(stderr, "tutti-versus: %s\n", tutti_last_error());
-  exit(1);
+  world_abort();
 }
 
-void layer_start(int* argument_count, char*** arguments) {
-  (void)argument_count;
-  (void)arguments;
-  check(tutti_world(&world));
-}
-
-void layer_end(void) { check(tutti_group_free(&world)); }
-void layer_abort(void) { exit(1); }
+void layer_start(int* argument_count, char*** arguments) { world_start(argument_count, arguments, &world); }
+void layer_end(void) { world_end(&world); }
+void layer_abort(void) { world_abort(); }
 int layer_rank(void) { return tutti_rank(world); }
 int layer_size(void) { return tutti_size(world); }
 
