@@ -33,6 +33,7 @@ constexpr std::uint64_t burst = 3;
 /// Where the clock alone counts, and with it all that is slow besides (with eight hosts on two cores, links of 20
 /// Gbit/s show 500 to 1500 Mbit/s), what shows so much is taken for fast, and nothing is known of others.
 constexpr std::int64_t surely_fast = 350'000'000;
+constexpr std::uint64_t taken_for_fast = transport::fast_link + 1;
 /// Nobody doubts a link on which two messages take so long, in seconds.
 constexpr double long_enough = 0.03;
 
@@ -92,6 +93,17 @@ class Ring {
   bool seen_ = false;
 };
 
+/// What is known of the links, for people.
+std::string rate_text(std::uint64_t link_rate) {
+  std::array<char, 96> text{"have a rate that is not known"};
+  if (link_rate == taken_for_fast)
+    std::snprintf(text.data(), text.size(), "are taken for fast, since the clock shows more than %.3g Mbit/s",
+                  static_cast<double>(surely_fast) * 1e-6);
+  else if (link_rate > 0)
+    std::snprintf(text.data(), text.size(), "carry %.3g Mbit/s", static_cast<double>(link_rate) * 1e-6);
+  return text.data();
+}
+
 }  // namespace
 
 std::int64_t Member::link_rate() {
@@ -112,7 +124,7 @@ std::int64_t Member::link_rate() {
   std::int64_t rate = slowest_of(small);
   if (rate >= small.enough) rate = slowest_of(large);
   if (ring.seen()) return rate;
-  return rate < surely_fast ? 0 : std::max(rate, static_cast<std::int64_t>(transport::fast_link) + 1);
+  return rate < surely_fast ? 0 : std::max(rate, static_cast<std::int64_t>(taken_for_fast));
 }
 
 std::size_t Runtime::least_segment() {
@@ -128,9 +140,7 @@ std::size_t Runtime::least_segment() {
 void Runtime::use(std::shared_ptr<const tune::Table> table, std::uint64_t link_rate) {
   place_.table = std::move(table);
   place_.link_rate = link_rate;
-  std::array<char, 16> rate{"an unknown"};
-  if (link_rate > 0) std::snprintf(rate.data(), rate.size(), "%.3g", static_cast<double>(link_rate) * 1e-6);
-  place_.source.why += std::string("; links between hosts carry ") + rate.data() + " Mbit/s";
+  place_.source.why += "; links between hosts " + rate_text(link_rate);
   if (const std::size_t segment = least_segment(); segment > 0)
     place_.source.why += ", in segments of " + std::to_string(segment) + " bytes or more";
   const std::lock_guard lock(engine_.transport_lock());

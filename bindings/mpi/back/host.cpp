@@ -43,10 +43,8 @@ struct Polling final : host::Companion {
 
 /// What is open inside the host, while this process waits for others elsewhere. Their messages cannot wake it: it
 /// sleeps for a small part of what it has waited already.
-struct Listening final : host::Companion {
+struct Listening final : awaited::Companion {
   void visit() noexcept override { progress(); }
-  std::uint64_t longest_sleep(std::uint64_t waited) const override { return awaited::longest_sleep(waited); }
-  std::uint64_t yield_for() const override { return awaited::yield_for; }
 };
 
 /// Where two ranks share a core, rank 0 goes first out of a barrier: a program that measures or balances puts one

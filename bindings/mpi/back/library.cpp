@@ -20,17 +20,15 @@ namespace tutti::mpi {
 namespace {
 
 /// The MPI, and the drop-in's operations where it is preloaded.
-struct Near : host::Companion {
+template <class Base>
+struct Visits final : Base {
   void visit() noexcept override {
     Host::poll();
     if (!idle()) progress();
   }
 };
-
-struct Far final : Near {
-  std::uint64_t longest_sleep(std::uint64_t waited) const override { return awaited::longest_sleep(waited); }
-  std::uint64_t yield_for() const override { return awaited::yield_for; }
-};
+using Near = Visits<host::Companion>;
+using Far = Visits<awaited::Companion>;
 
 class Library final : public launch::MpiLibrary {
  public:
