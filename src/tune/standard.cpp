@@ -181,6 +181,7 @@ reduce_scatter_block 1M -   board_pipeline
 reduce_scatter_block - -    single_copy
 reduce_scatter_block - -    board_pipeline
 reduce_scatter_block 32K 2  recursive_halving
+@>2G reduce_scatter_block 2K - recursive_halving
 ~reduce_scatter_block 64 -  tree
 reduce_scatter_block 16 -   tree
 ~>2G reduce_scatter_block 2K 4 recursive_halving
@@ -204,6 +205,7 @@ reduce_scatter 1M    -      board_pipeline
 reduce_scatter -     -      single_copy
 reduce_scatter -     -      board_pipeline
 reduce_scatter 32K 2 recursive_halving
+@>2G reduce_scatter 2K - recursive_halving
 ~reduce_scatter 64   -      tree
 reduce_scatter 16    -      tree
 ~>2G reduce_scatter 2K 4 recursive_halving
