@@ -81,6 +81,22 @@ def test_the_rate_is_kept_and_more_ranks_share_a_host(tmp_path):
     assert "2 ranks on each" in (tmp_path / "found.md").read_text()
 
 
+def test_beside_algorithms_that_see_no_hosts(tmp_path):
+    """With the better of two settings at each point; every name in them is one that Tutti knows."""
+    names = [name for name in peers.FLAT[0].environment["TUTTI_ALGORITHMS"].split() if "barrier" not in name]
+    names = [name.partition("=")[0] for name in names]
+    out = ["--out", tmp_path / "found", "--vs", "none", "--sizes", "8"]
+    bench("--hosts", "2", "--per-host", "2", "--flat", *out, *names)
+    made = json.loads((tmp_path / "found.json").read_text())
+    assert {(one["collective"], one["library"], one["setting"]) for one in made["series"]} == {
+        (name, *series)
+        for name in names
+        for series in (("tutti", "default"), *(("flat", one.name) for one in peers.FLAT))
+    }
+    assert not any(one["failure"] for one in made["series"])
+    assert all(one["peer"].startswith("flat (") and one["ratio"] > 0 for one in made["comparisons"])
+
+
 def test_overlap_between_hosts(tmp_path):
     out = ["--out", tmp_path / "found", "--vs", "none", "--sizes", "4K", "--tests", "0"]
     bench("--hosts", "2", "--overlap", *out, "alltoall")
@@ -99,6 +115,7 @@ def test_overlap_between_hosts(tmp_path):
         (["--hosts", "2", "-n", "2"], 2, "with --hosts the ranks are"),
         (["--rate", "100mbit"], 2, "--rate, --per-host and --through are about --hosts"),
         (["--hosts", "2", "--vs", "impi"], 2, 'no peer "impi"'),
+        (["--hosts", "2", "--flat"], 2, "--flat is about more than one rank on each"),
         (["--hosts", "2", "--through", "impi"], 2, 'no peer "impi"'),
         (["--hosts", "2", "--through", "openmpi,mpich"], 2, "--through is one of openmpi, mpich"),
         (["--through", "openmpi"], 2, "--rate, --per-host and --through are about --hosts"),

