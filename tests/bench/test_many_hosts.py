@@ -95,6 +95,7 @@ def test_beside_algorithms_that_see_no_hosts(tmp_path):
     }
     assert not any(one["failure"] for one in made["series"])
     assert all(one["peer"].startswith("flat (") and one["ratio"] > 0 for one in made["comparisons"])
+    assert "what knows the hosts is slower at " in (tmp_path / "found.md").read_text()
 
 
 def test_overlap_between_hosts(tmp_path):
@@ -202,6 +203,9 @@ def point(collective, size, count, us, wire_us=100.0, peer_us=0.0, spread=0.1, *
         (point("barrier", 0, 16, 200, peer_us=182, through=True), ""),  # at most 1.1 times as long
         (point("bcast", 8, 16, 200, peer_us=181, through=True), "below goal"),
         (point("alltoall", 64 << 10, 4, 126, peer_us=126, through=True), ""),  # the wire is the peer's
+        (point("allreduce", 8, 16, 200, peer_us=190, flat=True), ""),  # the peer is Tutti itself
+        (point("allreduce", 8, 16, 200, peer_us=170, flat=True), "loses"),
+        (point("alltoall", 64 << 10, 4, 126, peer_us=126, flat=True), ""),
     ],
 )
 def test_goals(one, mark):

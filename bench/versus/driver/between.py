@@ -13,6 +13,7 @@ SMALL = ("barrier", "allreduce", "bcast")
 SMALL_BYTES = 1 << 10
 FASTER = {16: 3.0, 8: 2.0, 4: 1.2}
 LARGE_BYTES = 64 << 10  # from here on every collective is meant to be near the wire limit
+FEW_BYTES = 4 << 10  # up to here the hierarchy is meant to gain most
 THROUGH = 1 / 1.1  # through a peer's messages a call is meant to take at most 1.1 times as long as the peer's own
 
 
@@ -22,20 +23,21 @@ class Point(figures.Comparison):
 
     hosts: int = 0
     through: bool = False  # a peer's messages
+    flat: bool = False  # the peer is Tutti itself
 
     @property
     def goal(self):
         """By how much it is meant to be faster than the best peer."""
         if self.through:
             return THROUGH
-        if not self.wire_us or self.collective not in SMALL or self.bytes > SMALL_BYTES:
+        if self.flat or not self.wire_us or self.collective not in SMALL or self.bytes > SMALL_BYTES:
             return 1.0
         return next((ratio for hosts, ratio in FASTER.items() if self.hosts >= hosts), 1.0)
 
     @property
     def wants_wire(self):
         """Whether it is meant to be near the wire limit, whatever the peers do."""
-        return bool(self.wire_us) and self.bytes >= LARGE_BYTES and not self.through
+        return bool(self.wire_us) and self.bytes >= LARGE_BYTES and not self.through and not self.flat
 
     @property
     def wires(self):
@@ -70,6 +72,7 @@ def compare_all(run):
             **vars(one) | {"wire_us": run.place.wire_us(one)},
             hosts=one.ranks // run.place.per_host,
             through=bool(run.options.through),
+            flat=run.options.flat,
         )
         for one in figures.compare_all(run, {})
     ]
@@ -148,6 +151,16 @@ Tutti's group is made by `from_mpi` ([mpi-groups.md](../mpi-groups.md)), and bet
 
 {losing}"""
 
+FLAT_GOALS = """## Goals
+
+Beside Tutti stand its own algorithms that do not know which ranks share a host, for each collective the one of the
+fewest rounds and the one of the fewest bytes. Nowhere is what knows the hosts meant to be slower, beyond the interval.
+
+{compared} points were compared; what knows the hosts is slower at {loses}. The geometric mean of all ratios is
+{mean:.2f}; up to {small}, {small_mean:.2f}.
+
+{losing}"""
+
 GOALS = """## Goals
 
 {small} of up to {bytes}: faster than the best peer, {faster}; or within {near:g} times the wire limit. From {large}:
@@ -174,6 +187,11 @@ def method(run, facts):
     )
 
 
+def mean_of(compared):
+    """The geometric mean of the ratios."""
+    return statistics.geometric_mean([one.ratio for one in compared] or [1])
+
+
 def goals(run, points):
     compared = [one for one in points if one.peer]
     if run.options.through:
@@ -182,7 +200,16 @@ def goals(run, points):
             goal=THROUGH,
             compared=len(compared),
             below=sum(one.mark == "below goal" for one in compared),
-            mean=statistics.geometric_mean([one.ratio for one in compared] or [1]),
+            mean=mean_of(compared),
+            losing=table.losing(points, look_of(run)),
+        )
+    if run.options.flat:
+        return FLAT_GOALS.format(
+            compared=len(compared),
+            loses=sum(one.mark == "loses" for one in compared),
+            mean=mean_of(compared),
+            small=table.size_text(FEW_BYTES),
+            small_mean=mean_of([one for one in compared if one.bytes <= FEW_BYTES]),
             losing=table.losing(points, look_of(run)),
         )
     return GOALS.format(
