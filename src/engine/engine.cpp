@@ -248,11 +248,13 @@ void Engine::start_progress_thread() {
 void Engine::progress_loop() {
   std::optional<Pace> pace;
   if (companion_ != nullptr) pace.emplace(*companion_);
+  // Otherwise it sleeps until somebody starts something or sends, and rings.
+  const auto listens = [&] { return pace && has_open(); };
   // Relaxed: stop_ is looked at after every sleep, and `leave` rings.
   while (!stop_.load(std::memory_order_relaxed)) {
-    const bool open = has_open();  // without, it sleeps until somebody starts something, and rings
-    host::Waiting::Round round(waiting_, open && pace ? &*pace : nullptr);
-    for (bool moved = false; !moved && open == has_open() && !stop_.load(std::memory_order_relaxed);) {
+    const bool listening = listens();
+    host::Waiting::Round round(waiting_, listening ? &*pace : nullptr);
+    for (bool moved = false; !moved && listening == listens() && !stop_.load(std::memory_order_relaxed);) {
       Rank awaited = -1;
       moved = progress(awaited);
       if (!moved && round.pause(awaited, 0)) tick();
