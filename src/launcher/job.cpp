@@ -140,19 +140,26 @@ void Job::on_signal(int number, bool typed) {
     case SIGQUIT:
       // The first asks, as batch systems do that then let programs save what they have; after a second one ranks have
       // as long as at any other end.
-      hurried_ = true;
-      if (asked_ == number) return terminate();
-      asked_ = number;
-      return ask_groups(number);
+      return note_request(number) ? terminate() : ask_groups(number);
     default:
       return signal_groups(number);
   }
 }
 
+/// True when the last one was the same. After the end of all ranks, it means that nobody wants the rest of their
+/// output; the kernel names a request (a lower number) before an end that was there first, so that the ends are looked
+/// for.
+bool Job::note_request(int number) {
+  const bool again = asked_ == number;
+  asked_ = number;
+  reap();
+  hurried_ = running_ == 0;
+  return again;
+}
+
 /// Ctrl-C once asks, twice kills, three times kills even those that write their core dump.
 void Job::on_interrupt() {
-  hurried_ = true;
-  asked_ = SIGINT;
+  note_request(SIGINT);
   if (++interrupts_ == 1) {
     say("asks all ranks to stop; Ctrl-C again kills them");
     ask_groups(SIGINT);

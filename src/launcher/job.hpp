@@ -66,6 +66,7 @@ class Job {
   // job.cpp
   void serve_signals();
   void on_signal(int number, bool typed);
+  bool note_request(int number);
   void on_interrupt();
   void stop_all(bool typed);
   void on_timeout();

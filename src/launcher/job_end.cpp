@@ -113,12 +113,11 @@ void Job::summarise() {
   if (!ended_by_us_.empty() && asked_ == 0) say("ended " + base::list_ranks(ended_by_us_) + after);
 }
 
-/// Whoever asks us to stop now does not want the rest.
+/// Whoever asks us to stop now does not want what takes longer.
 void Job::finish_output() {
-  hurried_ = false;
   for (Child& child : children_) {
     for (Output* output : {child.output.get(), child.error.get()}) {
-      while (!hurried_ && !output->drain()) loop_.turn();
+      while (!output->drain() && !hurried_) loop_.turn();
       output->end();
     }
   }
