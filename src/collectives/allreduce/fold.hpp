@@ -31,6 +31,8 @@ class Team {
   /// True for a rank that gives its data to its partner; then sit_out is all that it does.
   bool sits_out() const { return position_ < 0; }
   void sit_out(Writer& b, const Shape& shape) const;
+  /// My operand is my input alone: the first round may send it from there, and copy what it combines something with.
+  bool starts_from_input() const { return partner_ < 0 && size_ > 1; }
   /// My operand, with the partner's if there is one, in the output.
   Handle take_in(Writer& b, const Shape& shape) const;
   /// The partner gets the result.

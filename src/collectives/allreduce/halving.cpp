@@ -22,7 +22,8 @@ plan::Plan halving(const Shape& shape, Meeting (*meet)(Rank position, int round,
     team.sit_out(b, shape);
     return b.build();
   }
-  std::vector<Handle> ready{team.take_in(b, shape)};
+  std::vector<Handle> ready;
+  if (!team.starts_from_input()) ready.push_back(team.take_in(b, shape));
   std::vector<Round> rounds;
   Slice part = whole(shape);
   for (int round = 0; Rank{1} << round < team.size(); ++round) {
@@ -30,7 +31,9 @@ plan::Plan halving(const Shape& shape, Meeting (*meet)(Rank position, int round,
     const Rank other = team.rank(meeting.other);
     const Slice low = blocks(part, 0, 1, 2), high = blocks(part, 1, 2, 2);
     const Slice kept = meeting.first ? low : high, given = meeting.first ? high : low;
-    const Handle sent = b.send(other, given).after(ready);
+    const bool from_input = round == 0 && team.starts_from_input();
+    const Handle sent = b.send(other, from_input ? operand(shape, given) : given).after(ready);
+    if (from_input) ready = {b.copy(operand(shape, kept), kept)};
     ready = {b.recv_reduce(other, kept, meeting.first ? Side::right : Side::left).after(ready)};
     rounds.push_back({other, kept, given, sent});
     part = kept;

@@ -16,13 +16,15 @@ namespace {
 void go_around(Writer& b, const Shape& shape, Slice part) {
   const Ring line = collectives::ring(shape.rank, 0, shape.size);
   const std::vector<Slice> blocks = cut(part, shape.size);
-  std::vector<Handle> have, busy(blocks.size());
-  for (const Slice& block : blocks) have.push_back(b.copy(operand(shape, block), block));
+  std::vector<Handle> have(blocks.size()), busy(blocks.size());
+  if (shape.size == 1) b.copy(operand(shape, part), part);
   for (Rank step = 1; step < shape.size; ++step) {
     const auto out = static_cast<std::size_t>(around(shape.rank - step, shape.size));
     const auto in = static_cast<std::size_t>(around(shape.rank - step - 1, shape.size));
-    busy[out] = b.send(line.right, blocks[out]).after(have[out]);
-    have[in] = b.recv_reduce(line.left, blocks[in], Side::left).after(have[in]);
+    // The first leaves from the input, and is not copied: it comes back complete.
+    busy[out] = b.send(line.right, step == 1 ? operand(shape, blocks[out]) : blocks[out]).after(have[out]);
+    const Handle mine = b.copy(operand(shape, blocks[in]), blocks[in]);
+    have[in] = b.recv_reduce(line.left, blocks[in], Side::left).after(mine);
   }
   pass_around(b, line, blocks, have, busy);
 }
