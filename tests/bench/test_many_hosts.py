@@ -8,12 +8,13 @@ import subprocess
 import sys
 
 import pytest
+import rich.console
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
 BUILD = pathlib.Path(os.environ["TUTTI_BUILD"])
 sys.path[:0] = [str(ROOT / "bench/versus"), str(ROOT / "tests/lab")]
 
-from driver import between, hosts, jobs, page, peers, rounds, table, wire  # noqa: E402 - found above
+from driver import between, command, hosts, jobs, page, peers, rounds, table, wire  # noqa: E402 - found above
 from lab import Network  # noqa: E402
 
 RATE = Network(rate="100mbit")
@@ -257,7 +258,7 @@ def test_a_failing_collective_takes_no_other_with_it(monkeypatch):
     assert all(list(one.points[8]) == [0, 1] for cell, (one,) in made.series.items() if cell.collective != "bad")
 
 
-def test_points_that_no_job_came_to_are_named(monkeypatch):
+def test_points_that_no_job_came_to_are_named(monkeypatch, capsys):
     def run(library, setting, task, place):
         assert task.least == (rounds.LEAST_OVERLAP + 4 * rounds.LEAST_SAMPLE) * 0.25 * len(task.wanted)
         first, *_ = task.wanted
@@ -275,9 +276,13 @@ def test_points_that_no_job_came_to_are_named(monkeypatch):
     assert page.failures(made) == [
         f"## Points that no job came to in its time\n\n- tutti (calls), bcast on 2 ranks: {sizes[0]} B"
     ]
+    command.say_what_failed(made, rich.console.Console())
+    assert "No job came to 1 points" in capsys.readouterr().out
     one.points[sizes[0]] = {}
     assert not made.missing()
     assert not page.failures(made)
+    command.say_what_failed(made, rich.console.Console())
+    assert "No job came" not in capsys.readouterr().out
 
 
 def test_a_job_has_the_time_that_the_wire_needs():

@@ -216,6 +216,8 @@ def say_what_failed(run, console):
     for cell, one in run.failures():
         what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
         console.print(f"{what}: {one.failure}", highlight=False, markup=False)
+    if late := sum(len(sizes) for _, _, sizes in run.missing()):
+        console.print(f"No job came to {late} points in its time: the page names them.", highlight=False)
 
 
 def report_overlap(run, facts, options, console):
