@@ -277,12 +277,12 @@ def test_points_that_no_job_came_to_are_named(monkeypatch, capsys):
         f"## Points that no job came to in its time\n\n- tutti (calls), bcast on 2 ranks: {sizes[0]} B"
     ]
     command.say_what_failed(made, rich.console.Console())
-    assert "No job came to 1 points" in capsys.readouterr().out
+    assert "Points that no job came to in its time: 1; the page names them." in capsys.readouterr().out
     one.points[sizes[0]] = {}
     assert not made.missing()
     assert not page.failures(made)
     command.say_what_failed(made, rich.console.Console())
-    assert "No job came" not in capsys.readouterr().out
+    assert "no job came" not in capsys.readouterr().out
 
 
 def test_a_job_has_the_time_that_the_wire_needs():

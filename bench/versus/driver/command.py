@@ -217,7 +217,7 @@ def say_what_failed(run, console):
         what = f"{one.library.name} ({one.setting.name}), {cell.collective} on {cell.ranks} ranks"
         console.print(f"{what}: {one.failure}", highlight=False, markup=False)
     if late := sum(len(sizes) for _, _, sizes in run.missing()):
-        console.print(f"No job came to {late} points in its time: the page names them.", highlight=False)
+        console.print(f"Points that no job came to in its time: {late}; the page names them.", highlight=False)
 
 
 def report_overlap(run, facts, options, console):
