@@ -33,7 +33,7 @@ constexpr std::uint64_t burst = 3;
 /// Where the clock alone counts, and with it all that is slow besides (with eight hosts on two cores, links of 20
 /// Gbit/s show 500 to 1500 Mbit/s), what shows so much is taken for fast, and nothing is known of others.
 constexpr std::int64_t surely_fast = 350'000'000;
-constexpr std::uint64_t taken_for_fast = transport::fast_link + 1;
+constexpr std::uint64_t taken_for_fast = 2'000'000'001;  // more than the table's 2G
 /// Nobody doubts a link on which two messages take so long, in seconds.
 constexpr double long_enough = 0.03;
 
@@ -131,9 +131,9 @@ std::size_t Runtime::least_segment() {
   // A host passes a segment on when the link has brought it, so that a short one starts the next host sooner, as long
   // as the link needs as much time for it as the host does. What two frames hold is best at 100 Mbit/s, and one at 10.
   constexpr std::size_t frame = 1400;
-  constexpr std::uint64_t slow = 300'000'000, slowest = 30'000'000;  // as in the table
+  constexpr std::uint64_t slowest = 30'000'000;
   const std::uint64_t rate = place_.link_rate;
-  if (rate == 0 || rate >= slow) return engine_.transport().capabilities().segment;
+  if (rate == 0 || rate >= transport::slow_link) return engine_.transport().capabilities().segment;
   return rate < slowest ? frame : 2 * frame;
 }
 

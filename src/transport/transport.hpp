@@ -85,8 +85,8 @@ enum class Fate : std::uint8_t {
   ended,   ///< Its process is no more, says its system.
 };
 
-/// Links of so many bits per second, or more, are fast: a message costs more than its bytes.
-inline constexpr std::uint64_t fast_link = 2'000'000'000;
+/// Links of less than so many bits per second are slow: the bytes of a message cost more than all else about it.
+inline constexpr std::uint64_t slow_link = 300'000'000;
 
 struct Capabilities {
   std::size_t eager = 0;     ///< Largest message that a send completes without its receiver.
@@ -131,8 +131,9 @@ class Transport {
   virtual void forget(std::uint64_t context) = 0;
   /// Bits per second at which what was sent has reached this peer lately, as the system has seen; 0: it cannot say.
   virtual std::uint64_t rate(Peer) const { return 0; }
-  /// All links between hosts carry so many bits per second, or more (0: nobody knows): does what suits them. What that
-  /// is, for people; empty: nothing.
+  /// All links between hosts carry so many bits per second, or more (0: nobody knows): does what suits them. Said
+  /// alike by all processes, and before any of them has a message on its way. What was done, for people; empty:
+  /// nothing.
   virtual std::string suit(std::uint64_t) { return {}; }
   /// Everything that was sent is out of this process's hands: others get it although it does nothing more.
   virtual bool has_left() const { return true; }

@@ -162,6 +162,8 @@ alltoall      -      -      single_copy
 alltoall      -      -      board_pipeline
 ~>2G alltoall 4K     -      bruck
 alltoall      256    -      bruck
+<300M alltoall 4K    -      linear
+<300M alltoall -     -      pairwise:radix=1
 alltoall      8K     -      linear
 >2G alltoall  -      16     linear
 alltoall      -      4      pairwise:radix=1
@@ -169,8 +171,10 @@ alltoall      64K    -      pairwise:radix=2
 alltoall      -      8      pairwise:radix=1
 alltoall      -      -      pairwise:radix=2
 alltoallv     -      -      board
+<300M alltoallv -    -      pairwise:radix=1
 alltoallv     -      -      linear
 alltoallw     -      -      board
+<300M alltoallw -    -      pairwise:radix=1
 alltoallw     -      -      linear
 reduce_scatter_block 96 32  board
 reduce_scatter_block 4K 2   board_pipeline

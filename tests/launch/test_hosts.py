@@ -100,6 +100,7 @@ def test_a_job_knows_how_fast_its_links_are(places):
         said = job.start_all("info").succeed()[0]
     rate = float(re.search(r"links between hosts carry (\S+) Mbit/s", said)[1])
     assert 0.5 < rate < 200, said
+    assert "bytes when their receivers ask" in said, said
 
 
 def test_each_host_is_told_once_what_is_not_used(lab):

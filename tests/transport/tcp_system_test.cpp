@@ -77,6 +77,16 @@ TEST(TcpCongestion, IsHeededByLosses) {
   EXPECT_EQ(control(), "reno");
 }
 
+TEST(TcpCongestion, OfPeersThatAreNearIsHeededByLosses) {
+  const base::Descriptor made(socket(AF_INET, SOCK_STREAM | SOCK_CLOEXEC, 0));
+  const std::string changed = heed_loss_alone(made.get());  // of the system's own choice
+  Ranks ranks(2);
+  EXPECT_EQ(ranks[0].suit(0), "");
+  ranks[0].call(1);
+  ASSERT_TRUE(ranks.until([&] { return ranks[0].connected(1) && ranks[1].connected(0); }));
+  for (Peer rank : {0, 1}) EXPECT_EQ(ranks[rank].suit(0), changed.empty() ? "" : "congestion control " + changed);
+}
+
 TEST(TcpForks, AChildHidesNoDeath) {
   Ranks ranks(2);
   std::array<std::byte, 4> bytes{};

@@ -343,6 +343,35 @@ TEST(Tcp, LargeMessagesComeOneAfterTheOther) {
   for (const auto& one : in) EXPECT_EQ(one, out);
 }
 
+TEST(Tcp, OnSlowLinksReceiversAskForLessThanElsewhere) {
+  for (const std::uint64_t rate : {std::uint64_t{0}, slow_link, slow_link - 1}) {
+    const bool slow = rate == slow_link - 1;
+    Ranks ranks(2);
+    for (Peer rank : {0, 1}) {
+      EXPECT_EQ(ranks[rank].suit(rate).find("when their receivers ask") != std::string::npos, slow) << rate;
+      EXPECT_EQ(ranks[rank].capabilities().eager, slow ? eager_if_slow : eager);
+    }
+    std::vector<std::byte> out(eager_if_slow + 1, std::byte{9}), in(2 * out.size()), few(eager_if_slow);
+    Transfer late = transfer(1, 1, out), early = transfer(1, 2, out), small = transfer(1, 3, few);
+    ranks[0].send(late);
+    EXPECT_EQ(late.state, slow ? State::pending : State::done);
+    ranks[0].send(small);
+    EXPECT_EQ(small.state, State::done);
+    // One receive comes after its message, the other before it.
+    Transfer after = transfer(0, 1, std::span(in).first(out.size()));
+    Transfer before = transfer(0, 2, std::span(in).last(out.size()));
+    after.only = before.only = early.only = true;
+    ranks[1].recv(before);
+    ASSERT_TRUE(ranks.until([&] { return ranks[0].connected(1); }));
+    ranks[0].send(early);
+    ranks[1].recv(after);
+    ASSERT_TRUE(ranks.until([&] { return after.state != State::pending && before.state != State::pending; }));
+    EXPECT_EQ(after.state, State::done);
+    EXPECT_EQ(before.state, State::done);
+    EXPECT_TRUE(std::ranges::all_of(in, [](std::byte one) { return one == std::byte{9}; }));
+  }
+}
+
 TEST(Tcp, ASenderThatComputesKeepsNobodyFromHis) {
   constexpr std::size_t size = 1 << 20;
   Ranks ranks(3, 1);

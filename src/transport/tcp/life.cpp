@@ -66,13 +66,13 @@ std::uint64_t Network::rate(Peer peer) const {
 }
 
 std::string Network::suit(std::uint64_t link_rate) {
-  fast_ = link_rate >= fast_link;
-  if (!fast_) return {};
   std::string said;
-  for (const Line& one : lines_)
-    if (one.link.is_open())
-      if (std::string control = heed_loss_alone(one.link.socket()); !control.empty()) said = std::move(control);
-  return said.empty() ? said : "congestion control " + said;
+  if (link_rate > 0 && link_rate < slow_link) {
+    capabilities_.eager = eager_if_slow;
+    said = "messages of more than " + std::to_string(eager_if_slow) + " bytes when their receivers ask";
+  }
+  if (!control_.empty()) said += (said.empty() ? "" : ", ") + ("congestion control " + control_);
+  return said;
 }
 
 void Network::look_for_dead() {

@@ -26,6 +26,9 @@ inline constexpr std::int64_t room = 256 << 10;
 /// Times in a row that the awaited peer alone is served.
 inline constexpr int most_in_a_row = 16;
 
+/// Nanoseconds that the way to a peer in the same cluster and back takes at most; those between clusters take longer.
+inline constexpr std::uint64_t short_way = 5'000'000;
+
 class Network final : public Tcp, private Hearer, private Channel {
  public:
   explicit Network(Options options);
@@ -126,7 +129,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   Peer awaited_ = -1;  // whose message was asked for last
   int in_a_row_ = 0;   // times that it alone was served; as many as there may be once it was in vain
   std::uint64_t flowed_ = 0, ticked_ = 0;
-  bool fast_ = false;  // all links are
+  std::string control_;  // that of congestion, where it is not the system's own
   std::vector<std::byte> buffer_;
   std::mutex forking_;  // held by who forks, and by who opens sockets or closes them
   const base::AtFork at_fork_{[this] { forking_.lock(); },

@@ -222,6 +222,7 @@ Delivery delivery_of(int socket) {
   delivery.repeated = std::max(info.tcpi_retransmits, info.tcpi_probes);
   const unsigned before = info.tcpi_total_retrans - std::min<unsigned>(info.tcpi_total_retrans, info.tcpi_retransmits);
   delivery.loss = before / (info.tcpi_data_segs_out + sample);
+  delivery.shortest = 1000 * std::uint64_t{info.tcpi_min_rtt};
   delivery.rate = 8 * std::uint64_t{info.tcpi_delivery_rate};
   return delivery;
 }

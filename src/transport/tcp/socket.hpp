@@ -6,6 +6,7 @@
 
 #include <cstddef>
 #include <cstdint>
+#include <limits>
 #include <optional>
 #include <span>
 #include <string>
@@ -64,20 +65,22 @@ Reach reach_of(int socket);
 /// The next caller; empty when there is none.
 base::Descriptor accept_from(int listener);
 
-/// What the system knows of the bytes that it has sent. All zero for a Unix socket, where nothing gets lost.
+/// What the system knows of the bytes that it has sent. A Unix socket, where nothing gets lost, says nothing.
 struct Delivery {
   bool awaited = false;      ///< Some are not acknowledged.
   std::uint64_t silent = 0;  ///< Nanoseconds since anything was.
   unsigned repeated = 0;     ///< So many repetitions in a row were in vain.
   double loss = 0;           ///< How many packets got lost before those, of all.
   std::uint64_t rate = 0;    ///< Bits per second, of late; 0: the system does not say.
+  /// Nanoseconds that the fastest acknowledgement took.
+  std::uint64_t shortest = std::numeric_limits<std::uint64_t>::max();
 };
 Delivery delivery_of(int socket);
 /// What is not acknowledged is repeated at least so often, as far as the system allows.
 void repeat_within(int socket, std::uint64_t nanoseconds);
 /// A control of congestion that models the path (BBR) takes pauses of a collective for a slow path, and sends next to
-/// nothing for 0.2 s of every ten to see how short it is: on fast links those calls wait. Takes one that heeds losses
-/// alone instead; which, and of what, for people. Empty: it does not model, or nothing can be changed.
+/// nothing for 0.2 s of every ten to see how short it is: those calls wait. Takes one that heeds losses alone instead;
+/// which, and of what, for people. Empty: it does not model, or nothing can be changed.
 std::string heed_loss_alone(int socket);
 /// Ends the connection when what was sent is not acknowledged for so long; 0: never.
 void end_if_unanswered(int socket, std::uint64_t nanoseconds);

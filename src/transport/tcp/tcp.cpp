@@ -76,7 +76,7 @@ void Network::enter(Peer peer, base::Descriptor socket) {
   Line& one = line(peer);
   events_.add(socket.get(), interest(one.loaded), static_cast<std::uint64_t>(peer));
   repeat_within(socket.get(), options_.lost_after);
-  if (fast_) heed_loss_alone(socket.get());
+  if (delivery_of(socket.get()).shortest < short_way) control_ = heed_loss_alone(socket.get());
   one.called = true;
   one.from = Address::of_peer(socket.get());
   one.pulse.begin(options_.lost_after, base::now());
@@ -111,14 +111,14 @@ void Network::send(Transfer& transfer) {
   const bool near = transfer.peer == me_;
   std::int64_t& room_left = line(transfer.peer).room;
   const auto cost = static_cast<std::int64_t>(transfer.size + sizeof(Header));
-  const bool small = transfer.size <= eager && (near || cost <= room_left || transfer.is_notice());
+  const bool small = transfer.size <= capabilities_.eager && (near || cost <= room_left || transfer.is_notice());
   if (small && !near) room_left -= cost;
   rendezvous_.send(transfer, small);
   bury();
 }
 
 void Network::recv(Transfer& transfer) {
-  rendezvous_.recv(transfer, transfer.only && transfer.size > eager && transfer.peer != me_);
+  rendezvous_.recv(transfer, transfer.only && transfer.size > capabilities_.eager && transfer.peer != me_);
   if (transfer.state == State::pending && transfer.peer != me_) {
     awaited_ = transfer.peer;
     Line& one = line(transfer.peer);

@@ -12,8 +12,9 @@
 
 namespace tutti::transport::tcp {
 
-/// Bytes of a message that are sent without asking.
-inline constexpr std::size_t eager = 65536;
+/// Bytes of a message that are sent without asking. Where links are slow the receiver's word costs next to nothing, and
+/// without it several senders would fill one link while their own stand idle.
+inline constexpr std::size_t eager = 65536, eager_if_slow = 8192;
 inline constexpr std::uint32_t version = 7;
 
 /// What both ends must have in common, and who this one is.
