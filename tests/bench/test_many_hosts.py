@@ -198,6 +198,10 @@ def point(collective, size, count, us, wire_us=100.0, peer_us=0.0, spread=0.1, *
         (point("alltoall", 64 << 10, 4, 125, peer_us=200), ""),
         (point("alltoall", 64 << 10, 4, 126, peer_us=200), "below goal"),
         (point("alltoall", 64 << 10, 4, 126), "below goal"),
+        (point("bcast", 64 << 10, 4, 160), ""),  # hosts pass it on
+        (point("bcast", 64 << 10, 4, 161), "below goal"),
+        (point("bcast", 512 << 10, 4, 125), ""),
+        (point("bcast", 512 << 10, 4, 126), "below goal"),
         (point("alltoall", 64 << 10, 4, 126, wire_us=0, peer_us=126), ""),  # without a rate
         (point("barrier", 0, 16, 200, wire_us=0, peer_us=170), "loses"),
         (point("barrier", 0, 16, 200, peer_us=182, through=True), ""),  # at most 1.1 times as long
