@@ -92,7 +92,8 @@ allreduce     -      -      single_copy
 allreduce     -      -      board_pipeline
 ~~allreduce   256    -      reduce_bcast:radix=4
 ~allreduce    256    -      reduce_bcast
-<300M allreduce 16K  2      recursive_doubling
+<300M allreduce 128K 2      recursive_doubling
+<300M allreduce -    2      rabenseifner
 <300M allreduce 768  4      recursive_doubling
 <300M allreduce 16K  4      rabenseifner
 <30M allreduce 256   -      recursive_doubling
@@ -103,6 +104,7 @@ allreduce     -      -      board_pipeline
 allreduce     16K    -      recursive_doubling
 @>2G allreduce -     -      rabenseifner
 >2G allreduce 128K   2      recursive_doubling
+>2G allreduce 32K    4      recursive_doubling
 >2G allreduce -      4      rabenseifner
 >2G allreduce -      -      two_trees:segment=524288
 allreduce     -      -      segmented_ring
