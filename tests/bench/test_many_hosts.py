@@ -300,7 +300,7 @@ def test_a_job_has_the_time_that_the_wire_needs():
 
 def test_losing_points_are_listed_worst_first():
     points = [
-        point("bcast", 64 << 10, 4, 150),
+        point("bcast", 64 << 10, 4, 190),
         point("bcast", 1 << 20, 4, 100),
         point("alltoall", 8, 4, 200, peer_us=20),
         point("allgather", 64 << 10, 4, 300),
