@@ -9,6 +9,7 @@
 #include <utility>
 
 #include "base/clock.hpp"
+#include "base/words.hpp"
 #include "transport/tcp/network.hpp"
 
 namespace tutti::transport::tcp {
@@ -71,7 +72,7 @@ std::string Network::suit(std::uint64_t link_rate) {
     capabilities_.eager = eager_if_slow;
     said = "messages of more than " + std::to_string(eager_if_slow) + " bytes when their receivers ask";
   }
-  if (!control_.empty()) said += (said.empty() ? "" : ", ") + ("congestion control " + control_);
+  if (!control_.empty()) base::add_word(said, "congestion control " + control_);
   return said;
 }
 
