@@ -251,11 +251,11 @@ transport::Tag Operation::tag(const Instruction& step) const {
 bool Operation::start_transfer(const Instruction& step) {
   if (step.verb == Verb::recv && !may_write(step.target)) return false;
   // It may have been posted ahead.
-  if (transfers_[static_cast<std::size_t>(step.transfer)].peer < 0) post(step);
-  return poll_transfer(step);
+  const bool posted = transfers_[static_cast<std::size_t>(step.transfer)].peer >= 0;
+  return posted ? poll_transfer(step) : conclude(step, post(step));
 }
 
-void Operation::post(const Instruction& step) {
+transport::State Operation::post(const Instruction& step) {
   transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
   transfer.peer = channel_.who_.world[static_cast<std::size_t>(step.peer)];
   transfer.tag = tag(step);
@@ -267,6 +267,7 @@ void Operation::post(const Instruction& step) {
   const std::lock_guard lock(channel_.engine_.transport_lock());
   transport::Transport& transport = channel_.engine_.transport();
   step.verb == Verb::send ? transport.send(transfer) : transport.recv(transfer);
+  return transfer.state;
 }
 
 /// A large message that is to be combined lands in memory of its own: it may come as soon as its sender has it,
@@ -279,12 +280,15 @@ void Operation::post_ahead() {
 }
 
 bool Operation::poll_transfer(const Instruction& step) {
-  const transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
-  transport::State state;
-  {
+  const auto state = [&] {
     const std::lock_guard lock(channel_.engine_.transport_lock());
-    state = transfer.state;
-  }
+    return transfers_[static_cast<std::size_t>(step.transfer)].state;
+  };
+  return conclude(step, state());
+}
+
+bool Operation::conclude(const Instruction& step, transport::State state) {
+  const transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
   switch (state) {
     case transport::State::pending:
       return false;
