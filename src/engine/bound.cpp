@@ -144,8 +144,10 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   next_area = std::min(beginning_of_area(row), most_fetched);
   link_steps();
   in_order = find_in_order();
+  const Rank here = near.empty() ? plan.size : static_cast<Rank>(near.size());
+  mutual = find_mutual(here);
   if (how == nullptr && kernel != nullptr && !any) join_copies();
-  find_streams(near.empty() ? plan.size : static_cast<Rank>(near.size()));
+  find_streams(here);
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
@@ -272,6 +274,20 @@ void Bound::find_streams(Rank ranks) {
 
 const Instruction& Bound::only_message() const {
   return *std::ranges::find_if(instructions, [](const Instruction& step) { return step.transfer >= 0; });
+}
+
+bool Bound::find_mutual(Rank ranks) const {
+  bool publishes = false;
+  std::set<Rank> awaited;
+  for (const Instruction& step : instructions) {
+    if (step.verb == Verb::publish) {
+      if (!awaited.empty()) return false;
+      publishes = true;
+    } else if (step.verb == Verb::await) {
+      awaited.insert(step.peer);
+    }
+  }
+  return publishes && (awaited.contains(plan::everyone) || static_cast<Rank>(awaited.size()) == ranks - 1);
 }
 
 bool Bound::find_in_order() const {

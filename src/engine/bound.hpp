@@ -106,6 +106,8 @@ struct Bound {
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
+  /// This rank publishes all that it has to, and then awaits all others of its host: as they do, most likely.
+  bool mutual = false;
   bool messages = false;  ///< It may wait for a message, and not for cells alone.
   bool any = false;       ///< Has `after any` edges.
   bool areas = false;     ///< Writes or reads payloads that are too large for a cell.
@@ -144,6 +146,7 @@ struct Bound {
   void find_streams(Rank ranks);
   std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
+  bool find_mutual(Rank ranks) const;
 };
 
 }  // namespace tutti::engine

@@ -195,8 +195,15 @@ void Channel::stay(const Operation& operation) {
   if (waiting.spins_now() > 0) {
     for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
   } else {
-    for (int i = 0; i < brief_yields && !operation.finished() && waiting.yield(); ++i) advance_operations();
+    for (int i = 0; i < brief_yields && !stay_for_other_cores(operation) && waiting.yield(); ++i) advance_operations();
   }
+}
+
+bool Channel::stay_for_other_cores(const Operation& operation) {
+  const std::uint32_t polls = operation.finished() ? 0 : engine_.waiting().patience_now();
+  if (polls == 0 || !operation.awaits_other_cores()) return operation.finished();
+  for (std::uint32_t i = 0; i < polls && !operation.finished(); ++i) advance_operations();
+  return operation.finished();
 }
 
 Operation* Channel::run(Turn& turn, const Start& start) {

@@ -142,6 +142,8 @@ class Channel : public std::enable_shared_from_this<Channel> {
   static constexpr std::uint64_t all_touched = std::numeric_limits<std::uint64_t>::max();
   [[gnu::noinline]] void touch_cells();
   void stay(const Operation& operation);  // in the hope that it finishes soon
+  /// The same, of an operation that goes on when ranks of other cores have come, if at all; whether it has finished.
+  bool stay_for_other_cores(const Operation& operation);
   void hand_out(Operation& operation, const Start& start);
   void list();
   void check_usable();

@@ -215,14 +215,15 @@ void Operation::fail(std::shared_ptr<const Error> error) {
   finish(Phase::failed);
 }
 
+const Instruction* Operation::first_blocked() const {
+  const bool blocked = bound_->in_order ? !at_end() : !blocked_.empty() && ready_.empty();
+  return blocked ? &bound_->instructions[bound_->in_order ? at_ : blocked_.front()] : nullptr;
+}
+
 Rank Operation::awaited() const {
-  if (mailbox_) return -1;
-  const bool one = bound_->in_order ? !at_end() : blocked_.size() == 1 && ready_.empty();
-  if (!one) return -1;
-  const Index index = bound_->in_order ? at_ : blocked_.front();
-  const Instruction& step = bound_->instructions[index];
-  if (step.verb != Verb::await) return -1;
-  return channel_.place_of(channel_.near_[static_cast<std::size_t>(next_owner(step))]);
+  const Instruction* const step = first_blocked();
+  if (mailbox_ || step == nullptr || step->verb != Verb::await || (!bound_->in_order && blocked_.size() > 1)) return -1;
+  return channel_.place_of(channel_.near_[static_cast<std::size_t>(next_owner(*step))]);
 }
 
 void Operation::blockers(std::vector<Rank>& ranks) const {

@@ -131,6 +131,10 @@ class Operation {
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
   /// The same, but of a step that awaits everyone all that have not come, and not just the next.
   void unseen(plan::Index index, std::vector<Rank>& ranks) const;
+  /// Of a step that is blocked while no other can run; nullptr where there is none.
+  const Instruction* first_blocked() const;
+  /// Whether all ranks of this core have done their part in what it waits for, so that they wait as well.
+  bool awaits_other_cores() const;
   /// The cell of this rank that the step writes; its cell is -1 where it writes none.
   static Place written_cell(const Instruction& step);
   [[gnu::noinline]] bool start_transfer(const Instruction& step);

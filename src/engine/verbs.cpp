@@ -76,6 +76,20 @@ bool Operation::seen(const Instruction& step, Rank owner) {
   return false;
 }
 
+bool Operation::awaits_other_cores() const {
+  const Instruction* const step = bound_->mutual ? first_blocked() : nullptr;
+  if (step == nullptr || step->verb != Verb::await) return false;
+  const std::uint64_t expected = word(cell_sequence(step->cell));
+  const auto place = [&](Rank row) { return channel_.place_of(channel_.near_[static_cast<std::size_t>(row)]); };
+  const Rank row = channel_.row();
+  for (Rank other = 0; other < channel_.board_.size(); ++other)
+    // Relaxed: a hint; what has come is seen by an acquire in `seen`.
+    if (other != row && host::on_one_core(channel_.engine_.segment(), place(row), place(other)) &&
+        cell(other, step->cell).word.load(std::memory_order_relaxed) != expected)
+      return false;
+  return true;
+}
+
 /// The cell is there and not as it should be.
 void Operation::doubt(const Instruction& step, Rank owner, bool same_call) {
   if (same_call)

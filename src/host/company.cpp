@@ -28,6 +28,11 @@ void take_core(const Segment& segment, Rank rank, std::uint64_t now) {
   stretch.began.store(now, std::memory_order_relaxed);
 }
 
+bool on_one_core(const Segment& segment, Rank one, Rank other) {
+  return segment.process(one).stretch.core.load(std::memory_order_relaxed) ==
+         segment.process(other).stretch.core.load(std::memory_order_relaxed);
+}
+
 bool was_ours(const Segment& segment, const Absence& absence, std::uint64_t to) {
   std::uint64_t ours = segment.header().used[absence.core].nanoseconds.load(std::memory_order_relaxed) - absence.used;
   for (Rank rank = 0; rank < segment.size(); ++rank) {

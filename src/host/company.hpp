@@ -20,6 +20,9 @@ Absence give_core(const Segment& segment, Rank rank, std::uint64_t now);
 /// It is back, and another stretch begins.
 void take_core(const Segment& segment, Rank rank, std::uint64_t now);
 
+/// Whether both ranks had the same core when each last took one.
+bool on_one_core(const Segment& segment, Rank one, Rank other);
+
 /// Whether other ranks had the core for half of an absence, as far as is known: one whose stretch has not ended is
 /// taken to compute.
 bool was_ours(const Segment& segment, const Absence& absence, std::uint64_t to);

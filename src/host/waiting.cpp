@@ -40,6 +40,8 @@ namespace tutti::host {
 namespace {
 
 constexpr std::uint32_t polls_with_a_core = 2000;
+/// 5 us or so: two or three ranks of another core run meanwhile, one after the other.
+constexpr std::uint32_t polls_for_other_cores = 300;
 constexpr std::uint64_t yield_for = 300'000;   // 0.3 ms
 constexpr std::uint64_t long_yield = 700'000;  // 0.7 ms: longer than ranks that communicate keep a core
 /// Yields that take so long on average give the core to several others. Who waits for other hosts is then woken by what
@@ -57,8 +59,11 @@ std::string describe(const Policy& policy, int cores, int ranks) {
   std::string text = std::to_string(ranks) + (ranks == 1 ? " rank on " : " ranks on ") + std::to_string(cores) +
                      (cores == 1 ? " core: " : " cores: ");
   if (policy.spins != 0) text += "spin for " + std::to_string(policy.spins) + " polls, then ";
-  return text + "yield for " + std::to_string(policy.yield_for / 1000) +
-         " us, then sleep; sleep at once while foreign load shows";
+  text += "yield for " + std::to_string(policy.yield_for / 1000) + " us";
+  if (policy.patience != 0)
+    text +=
+        ", each time after " + std::to_string(policy.patience) + " polls where only ranks of other cores are awaited";
+  return text + ", then sleep; sleep at once while foreign load shows";
 }
 
 }  // namespace
@@ -71,6 +76,7 @@ Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host
       cores_(std::max(cores, 1)),
       joined_(scheduler == nullptr && join_fences()) {
   policy_.spins = scheduler == nullptr && ranks_on_host <= cores_ ? polls_with_a_core : 0;
+  policy_.patience = scheduler == nullptr && cores_ > 1 && policy_.spins == 0 ? polls_for_other_cores : 0;
   policy_.yield_for = yield_for;
   policy_.long_yield = long_yield + hand_over * static_cast<std::uint64_t>(ranks_on_host / cores_);
   policy_.why = scheduler != nullptr ? "a test's scheduler decides" : describe(policy_, cores_, ranks_on_host);
@@ -295,6 +301,7 @@ void Waiting::wake(Process::Bell& bell) {
 void Waiting::watch(int set, int ranks_per_core) {
   door_ = std::make_unique<const Door>(set);
   packed_ = ranks_per_core >= base::sleeping_crowd;
+  if (packed_) policy_.patience = 0;
   policy_.why += packed_ ? "; sleep at once: hosts that share these cores have " + std::to_string(ranks_per_core) +
                                " ranks for each"
                          : "; for other hosts no spin, and sleep at once while others want the core";

@@ -22,6 +22,7 @@ namespace tutti::host {
 /// How a process waits. One per process; threads share it.
 struct Policy {
   std::uint32_t spins = 0;       ///< Polls before the first yield; 0 with more ranks than cores.
+  std::uint32_t patience = 0;    ///< With more: polls before a yield where no rank of this core is awaited.
   std::uint64_t yield_for = 0;   ///< Nanoseconds of yielding before the first sleep.
   std::uint64_t long_yield = 0;  ///< Nanoseconds: a yield that takes longer may show foreign load.
   bool foreign = false;          ///< Foreign load was seen a short while ago: sleep at once.
@@ -131,6 +132,12 @@ class Waiting {
   /// Polls that are worth a spin now: none with more ranks than cores, or while foreign load shows.
   std::uint32_t spins_now() const {
     return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
+  }
+
+  /// Polls that are worth keeping the core from ranks that all wait as well, for others with other cores: each switch
+  /// takes as long as the others need. None while foreign load shows.
+  std::uint32_t patience_now() const {
+    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.patience : 0;
   }
 
   /// Gives the core to another process once, for who has just begun to wait and holds no Round yet; false where that is

@@ -140,5 +140,27 @@ TEST(Bound, RunsNotInOrderWhatOthersAwait) {
   EXPECT_FALSE(Bound(b.build(), of_bytes()).in_order);
 }
 
+/// Rank 0 of three: publishes a cell, and awaits these, or publishes in the middle.
+plan::Plan swap_with(std::vector<Rank> awaited, bool early) {
+  plan::Builder b(0, 3);
+  b.use(plan::Ring::small, 1);
+  std::vector<plan::Handle> waits;
+  const auto publish = [&] { return b.publish(0, plan::Builder::shared(0, 0, 0, 0)).after(waits); };
+  if (early) publish();
+  for (const Rank peer : awaited) waits.push_back(b.await(peer, 0, 0));
+  if (!early) publish();
+  return b.build();
+}
+
+TEST(Bound, KnowsWhereAllWaitForAll) {
+  EXPECT_TRUE(Bound(swap_with({1, 2}, true), of_bytes()).mutual);
+  EXPECT_TRUE(Bound(swap_with({plan::everyone}, true), of_bytes()).mutual);
+  EXPECT_FALSE(Bound(swap_with({1}, true), of_bytes()).mutual);
+  EXPECT_FALSE(Bound(swap_with({}, true), of_bytes()).mutual);
+  EXPECT_FALSE(Bound(swap_with({1, 2}, false), of_bytes()).mutual);
+  EXPECT_FALSE(Bound(swap_with({plan::everyone}, false), of_bytes()).mutual);
+  EXPECT_TRUE(Bound(swap_with({1}, true), of_bytes(), std::vector<Rank>{0, 1}).mutual) << "the third has another host";
+}
+
 }  // namespace
 }  // namespace tutti::engine

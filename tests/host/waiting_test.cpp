@@ -283,6 +283,17 @@ TEST(Waiting, SaysHowItWaits) {
   EXPECT_FALSE(Waiting(*f.segment, 0, 2, 4).policy().foreign);
 }
 
+TEST(Waiting, KeepsTheCoreForOtherCoresOnlyWhereThereAreSomeAndFewerThanRanks) {
+  const Fixture f(4);
+  EXPECT_EQ(Waiting(*f.segment, 0, 4, 4).patience_now(), 0u);
+  EXPECT_EQ(Waiting(*f.segment, 0, 1, 4).patience_now(), 0u);
+  const Waiting crowded(*f.segment, 0, 2, 4);
+  EXPECT_GT(crowded.patience_now(), 0u);
+  EXPECT_NE(crowded.policy().why.find("polls where only ranks of other cores are awaited"), std::string::npos);
+  f.sleep_at_once(true);
+  EXPECT_EQ(crowded.patience_now(), 0u);
+}
+
 /// Three ranks on one core: this process, one that waits as well, and one that may be busy.
 class OnOneCore {
  public:
@@ -394,7 +405,9 @@ TEST(Waiting, WhoHadTheCoreIsKnownByStretches) {
   take_core(segment, 1, 3501);
   EXPECT_FALSE(was_ours(segment, absence, 4000)) << "it has begun too late";
   take_core(segment, 1, 3000);
+  EXPECT_TRUE(on_one_core(segment, 0, 1));
   segment.process(1).stretch.core.store(static_cast<std::uint32_t>(absence.core + 1));
+  EXPECT_FALSE(on_one_core(segment, 0, 1));
   EXPECT_FALSE(was_ours(segment, absence, 4000)) << "on another core";
   take_core(segment, 1, 5000);
   EXPECT_FALSE(was_ours(segment, absence, 4000)) << "clocks may differ a little: begun after the end";
