@@ -15,7 +15,8 @@ namespace tutti::engine {
 namespace {
 
 /// Polls, or with more ranks than cores yields, before the wait proper begins, which looks after everything else too.
-constexpr int brief = 100, brief_yields = 8;
+constexpr std::uint32_t brief = 100;
+constexpr int brief_yields = 8;
 /// A rank that never waits long, for the others are always late, would not look at what they ask: so many operations
 /// later it does.
 constexpr int between_answers = 64;
@@ -193,16 +194,20 @@ void Channel::stay(const Operation& operation) {
   if (operation.bound().messages) return;  // messages need more than this channel's steps
   host::Waiting& waiting = engine_.waiting();
   if (waiting.spins_now() > 0) {
-    for (int i = 0; i < brief && !operation.finished(); ++i) advance_operations();
+    poll(operation, brief);
   } else {
     for (int i = 0; i < brief_yields && !stay_for_other_cores(operation) && waiting.yield(); ++i) advance_operations();
   }
 }
 
 bool Channel::stay_for_other_cores(const Operation& operation) {
-  const std::uint32_t polls = operation.finished() ? 0 : engine_.waiting().patience_now();
-  if (polls == 0 || !operation.awaits_other_cores()) return operation.finished();
-  for (std::uint32_t i = 0; i < polls && !operation.finished(); ++i) advance_operations();
+  if (operation.finished()) return true;
+  const std::uint32_t polls = engine_.waiting().patience_now();
+  return polls > 0 && operation.awaits_other_cores() && poll(operation, polls);
+}
+
+bool Channel::poll(const Operation& operation, std::uint32_t times) {
+  for (; times > 0 && !operation.finished(); --times) advance_operations();
   return operation.finished();
 }
 

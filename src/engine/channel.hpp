@@ -144,6 +144,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   void stay(const Operation& operation);  // in the hope that it finishes soon
   /// The same, of an operation that goes on when ranks of other cores have come, if at all; whether it has finished.
   bool stay_for_other_cores(const Operation& operation);
+  bool poll(const Operation& operation, std::uint32_t times);  // whether it has finished
   void hand_out(Operation& operation, const Start& start);
   void list();
   void check_usable();

@@ -146,6 +146,7 @@ class Operation {
   bool publish(const Instruction& step);
   // Owners of cells are rows of the board.
   bool seen(const Instruction& step, Rank owner);
+  bool is_missing(const Instruction& step, Rank owner) const;  // another one, whose cell is awaited
   [[gnu::noinline]] void doubt(const Instruction& step, Rank owner, bool same_call);
   [[gnu::noinline]] bool await_everyone(const Instruction& step);
   [[gnu::noinline]] void give_back(const Instruction& step);

@@ -40,10 +40,8 @@ Interruption& interruption() {
 void Operation::unseen(Index index, std::vector<Rank>& ranks) const {
   const Instruction& step = bound_->instructions[index];
   if (step.verb != Verb::await || step.peer != plan::everyone) return blockers(index, ranks);
-  const std::uint64_t expected = word(cell_sequence(step.cell));
   for (Rank owner = 0; owner < channel_.board_.size(); ++owner)
-    if (owner != channel_.row() && cell(owner, step.cell).word.load(std::memory_order_relaxed) != expected)
-      ranks.push_back(channel_.near_[static_cast<std::size_t>(owner)]);
+    if (is_missing(step, owner)) ranks.push_back(channel_.near_[static_cast<std::size_t>(owner)]);
 }
 
 Wait Operation::tell() const {

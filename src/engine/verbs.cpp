@@ -76,18 +76,21 @@ bool Operation::seen(const Instruction& step, Rank owner) {
   return false;
 }
 
+bool Operation::is_missing(const Instruction& step, Rank owner) const {
+  // Relaxed: a hint; what has come is seen by the acquire in `seen`.
+  return owner != channel_.row() &&
+         cell(owner, step.cell).word.load(std::memory_order_relaxed) != word(cell_sequence(step.cell));
+}
+
 bool Operation::awaits_other_cores() const {
   const Instruction* const step = bound_->mutual ? first_blocked() : nullptr;
   if (step == nullptr || step->verb != Verb::await) return false;
-  const std::uint64_t expected = word(cell_sequence(step->cell));
   const auto place = [&](Rank row) { return channel_.place_of(channel_.near_[static_cast<std::size_t>(row)]); };
   const Rank here = place(channel_.row());
   for (Rank row = 0; row < channel_.board_.size(); ++row)
-    // Relaxed: a hint; what has come is seen by an acquire in `seen`. Where somebody runs is asked of who is missing
-    // alone: each rank notes that whenever it gets a core, and would have to fetch the line back.
-    if (row != channel_.row() && cell(row, step->cell).word.load(std::memory_order_relaxed) != expected &&
-        host::on_one_core(channel_.engine_.segment(), here, place(row)))
-      return false;
+    // Where somebody runs is asked of who is missing alone: each rank notes that whenever it gets a core, and would
+    // have to fetch the line back.
+    if (is_missing(*step, row) && host::on_one_core(channel_.engine_.segment(), here, place(row))) return false;
   return true;
 }
 

@@ -85,7 +85,7 @@ Waiting::Waiting(Segment& segment, Rank world_rank, int cores, int ranks_on_host
 
 Policy Waiting::policy() const {
   Policy policy = policy_;
-  policy.foreign = header_.foreign_until.load(std::memory_order_relaxed) != 0;
+  policy.foreign = foreign_shows();
   return policy;
 }
 
@@ -301,7 +301,6 @@ void Waiting::wake(Process::Bell& bell) {
 void Waiting::watch(int set, int ranks_per_core) {
   door_ = std::make_unique<const Door>(set);
   packed_ = ranks_per_core >= base::sleeping_crowd;
-  if (packed_) policy_.patience = 0;
   policy_.why += packed_ ? "; sleep at once: hosts that share these cores have " + std::to_string(ranks_per_core) +
                                " ranks for each"
                          : "; for other hosts no spin, and sleep at once while others want the core";

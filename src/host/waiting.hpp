@@ -130,15 +130,11 @@ class Waiting {
   };
 
   /// Polls that are worth a spin now: none with more ranks than cores, or while foreign load shows.
-  std::uint32_t spins_now() const {
-    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.spins : 0;
-  }
+  std::uint32_t spins_now() const { return foreign_shows() ? 0 : policy_.spins; }
 
   /// Polls that are worth keeping the core from ranks that all wait as well, for others with other cores: each switch
-  /// takes as long as the others need. None while foreign load shows.
-  std::uint32_t patience_now() const {
-    return header_.foreign_until.load(std::memory_order_relaxed) == 0 ? policy_.patience : 0;
-  }
+  /// takes as long as the others need. None where it sleeps at once.
+  std::uint32_t patience_now() const { return packed_ || foreign_shows() ? 0 : policy_.patience; }
 
   /// Gives the core to another process once, for who has just begun to wait and holds no Round yet; false where that is
   /// not the way to wait now.
@@ -171,6 +167,8 @@ class Waiting {
     if (header_.fencing.load(std::memory_order_acquire) != static_cast<std::uint32_t>(Fencing::sleepers)) full_fence();
     std::atomic_signal_fence(std::memory_order_seq_cst);
   }
+  // Relaxed: a hint.
+  bool foreign_shows() const { return header_.foreign_until.load(std::memory_order_relaxed) != 0; }
   void sleeper_fence() const;
   void change_fencing(Fencing from, Fencing to);
   void announce(Rank awaited);
