@@ -27,8 +27,10 @@ plan::Plan board_pipeline(const Shape& shape) {
   Writer b(shape);
   const Slice home = output_block(shape, shape.rank);
   const Slice mine = contribution(shape, home);
-  b.copy(mine, home);
-  if (shape.size == 1 || largest_block(shape) == 0) return b.build();
+  if (shape.size == 1 || largest_block(shape) == 0) {
+    b.copy(mine, home);
+    return b.build();
+  }
   const std::int32_t cells = board::pieces(shape, board::Ring::large, largest_block(shape));
   b.use(board::Ring::large, cells);
   board::Order order(b, board::Ring::large, cells);
@@ -36,7 +38,10 @@ plan::Plan board_pipeline(const Shape& shape) {
     const Slice piece = board::part_of(mine, cell, cells);
     if (piece.count > 0) board::put(b, order.of(cell), cell, piece);
   };
-  order.run(0, cells, write, [&](std::int32_t cell) { collect(b, shape, order.of(cell), cell, cells); });
+  order.run(0, cells, write, [&](std::int32_t cell) {
+    if (cell == 0) b.copy(mine, home);  // others have something to read by then
+    collect(b, shape, order.of(cell), cell, cells);
+  });
   return b.build();
 }
 

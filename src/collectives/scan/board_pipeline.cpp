@@ -12,7 +12,7 @@ namespace tutti::collectives::scan {
 
 plan::Plan board_pipeline(const Shape& shape) {
   Writer b(shape);
-  if (shape.rank == 0) b.copy(operand(shape, whole(shape)), whole(shape));
+  if (shape.size == 1) b.copy(operand(shape, whole(shape)), whole(shape));
   if (shape.size == 1 || shape.count == 0) return b.build();
   const std::int32_t cells = board::pieces(shape, board::Ring::large, shape.count);
   b.use(board::Ring::large, cells);
@@ -28,6 +28,7 @@ plan::Plan board_pipeline(const Shape& shape) {
     if (shape.rank + 1 < shape.size) board::put(b, line, cell, shape.rank > 0 ? piece : mine);
     order.finish(cell);
   }
+  if (shape.rank == 0) b.copy(operand(shape, whole(shape)), whole(shape));  // others have something to read by then
   return b.build();
 }
 
