@@ -172,6 +172,15 @@ TUTTI_C_API tutti_status tutti_op_create(tutti_function function, void* context,
 /* In place of `in` (scatter, scatterv: of `out`): this rank's contribution already lies where the result goes. */
 #define TUTTI_IN_PLACE ((void*)-1)
 
+/* ---- Memory of the library's own: arrays that lie in it are handed over several times as fast inside a host. ---- */
+
+/* `bytes` bytes, zeroed, at the beginning of a page, of the memory that this rank's host shares (docs/memory.md). Only
+ * this rank uses it, as any other memory. Local. Errors: TUTTI_SYSTEM when there is none left. */
+TUTTI_C_API tutti_status tutti_allocate(tutti_group group, int64_t bytes, void** memory);
+/* Gives it back; NULL is allowed. No operation may be in flight with it; the group may be gone. Local. Errors:
+ * TUTTI_USAGE for other memory. */
+TUTTI_C_API tutti_status tutti_release(void* memory);
+
 /* ---- Errors and version. All local. ---- */
 
 /* What the last function that failed in this thread failed with: one readable text; "" when none has. Valid until the

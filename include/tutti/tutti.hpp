@@ -8,6 +8,7 @@
 #include "tutti/exchange.hpp"
 #include "tutti/group.hpp"
 #include "tutti/layout.hpp"
+#include "tutti/memory.hpp"
 #include "tutti/options.hpp"
 #include "tutti/parts.hpp"
 #include "tutti/persistent.hpp"

@@ -148,6 +148,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   mutual = find_mutual(here);
   if (how == nullptr && kernel != nullptr && !any) join_copies();
   find_streams(here);
+  if (how == nullptr && near.empty()) find_lends(row);
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
@@ -225,6 +226,7 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
   ready.bytes = static_cast<std::size_t>(ready.count) * element;
   ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed &&
                   step.target.buffer != plan::Buffer::exposed && !layouts.reach(step.source.buffer, step.target.buffer);
+  ready.simple = ready.at_once && std::max(ready.source.area, ready.target.area) == Place::no_area;
   if (step.verb == Verb::send || plan::receives(step.verb)) ready.transfer = transfers++;
   if (step.verb == Verb::recv_reduce) {
     ready.landing = scratch_bytes = (scratch_bytes + 63) / 64 * 64;
@@ -277,17 +279,17 @@ const Instruction& Bound::only_message() const {
 }
 
 bool Bound::find_mutual(Rank ranks) const {
-  bool publishes = false;
+  const auto is = [](Verb verb) { return [verb](const Instruction& step) { return step.verb == verb; }; };
+  const auto awaits = std::ranges::find_if(instructions, is(Verb::await));
+  return std::ranges::any_of(instructions.begin(), awaits, is(Verb::publish)) &&
+         std::ranges::none_of(awaits, instructions.end(), is(Verb::publish)) && awaits_all(ranks);
+}
+
+bool Bound::awaits_all(Rank ranks) const {
   std::set<Rank> awaited;
-  for (const Instruction& step : instructions) {
-    if (step.verb == Verb::publish) {
-      if (!awaited.empty()) return false;
-      publishes = true;
-    } else if (step.verb == Verb::await) {
-      awaited.insert(step.peer);
-    }
-  }
-  return publishes && (awaited.contains(plan::everyone) || static_cast<Rank>(awaited.size()) == ranks - 1);
+  for (const Instruction& step : instructions)
+    if (step.verb == Verb::await) awaited.insert(step.peer);
+  return awaited.contains(plan::everyone) || static_cast<Rank>(awaited.size()) == ranks - 1;
 }
 
 bool Bound::find_in_order() const {

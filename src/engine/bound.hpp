@@ -55,7 +55,11 @@ struct Instruction {
   plan::Verb verb = plan::Verb::copy;
   plan::Side side = plan::Side::left;
   bool any = false;
-  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
+  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address,
+  bool simple = false;   ///< and none of it is an area.
+  /// copy into an area: whether its source is better read where it lies, see lending.cpp; with_core: by a rank that
+  /// shares its core with no other.
+  enum class Lends : std::uint8_t { no, with_core, yes } lends = Lends::no;
   bool streams = false;  ///< copy: past the caches, which all that the plan brings would overflow.
   Rank peer = -1;        ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;
@@ -144,9 +148,13 @@ struct Bound {
   std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
   void join_copies();
   void find_streams(Rank ranks);
+  // lending.cpp
+  void find_lends(Rank row);
+  Instruction::Lends lends(const Instruction& step) const;
   std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
   bool find_mutual(Rank ranks) const;
+  bool awaits_all(Rank ranks) const;
 };
 
 }  // namespace tutti::engine

@@ -172,9 +172,11 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// At least `bytes` bytes to fetch exposed memory into, or to pack what goes there.
   std::byte* fetched(std::size_t bytes);
   /// Of the member in that row.
-  bool read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to);
+  bool read_exposed(Operation& operation, Rank row, const Exposed& from, std::span<std::byte> to);
+  /// Whether what was read of exposed memory counts: its owner has it to itself when the group is broken.
+  bool still_whole();
   /// To the member in that row, which has opened its memory.
-  bool write_exposed(Operation& operation, Rank row, std::uint64_t to, std::span<const std::byte> from);
+  bool write_exposed(Operation& operation, Rank row, const Exposed& to, std::span<const std::byte> from);
   /// Does that work on the memory of the member in that row unless the group is broken; whether it did.
   template <class Work>
   bool while_whole(Rank row, Work work);

@@ -49,32 +49,38 @@ bool Channel::while_whole(Rank row, Work work) {
   return whole;  // broken: the next look at the alarm ends the operation
 }
 
-bool Channel::read_exposed(Operation& operation, Rank row, std::uint64_t from, std::span<std::byte> to) {
-  if (engine_.setup().direct)
-    return while_whole(row, [&] { base::copy(to.data(), reinterpret_cast<const std::byte*>(from), to.size()); });
-  const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
-  const int refused = transport::shm::read_memory(engine_.segment().process(place).pid, from, to);
-  // Whoever has broken the group has his memory back, and may have filled it anew: what was read counts while the group
-  // is whole. Acquire, behind the reads: partner of the full fence in raise_alarm, which comes before any owner's
-  // error.
-  std::atomic_thread_fence(std::memory_order_acquire);
-  if (refused == 0 && board_.header().broken.load(std::memory_order_relaxed) != 0) {
-    look_at_alarm();  // where the finder still writes what it has found, a later look ends the operation
-    return false;
+bool Channel::read_exposed(Operation& operation, Rank row, const Exposed& from, std::span<std::byte> to) {
+  if (from.here != nullptr) {
+    base::copy(to.data(), from.here, to.size());
+    return still_whole();
   }
-  return allowed(operation, row, "read", refused);
+  if (engine_.setup().direct)
+    return while_whole(row, [&] { base::copy(to.data(), reinterpret_cast<const std::byte*>(from.there), to.size()); });
+  const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
+  const int refused = transport::shm::read_memory(engine_.segment().process(place).pid, from.there, to);
+  return refused == 0 ? still_whole() : allowed(operation, row, "read", refused);
 }
 
-bool Channel::write_exposed(Operation& operation, Rank row, std::uint64_t to, std::span<const std::byte> from) {
+/// Whoever has broken the group has his memory back, and may have filled it anew: what was read counts while the group
+/// is whole.
+bool Channel::still_whole() {
+  // Acquire, behind the reads: partner of the full fence in raise_alarm, which comes before any owner's error.
+  std::atomic_thread_fence(std::memory_order_acquire);
+  if (board_.header().broken.load(std::memory_order_relaxed) == 0) return true;
+  look_at_alarm();  // where the finder still writes what it has found, a later look ends the operation
+  return false;
+}
+
+bool Channel::write_exposed(Operation& operation, Rank row, const Exposed& to, std::span<const std::byte> from) {
   const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
   int refused = 0;
   const bool whole = while_whole(row, [&] {
-    if (engine_.setup().direct)
-      base::copy(reinterpret_cast<std::byte*>(to), from.data(), from.size());
+    if (to.here != nullptr || engine_.setup().direct)
+      base::copy(to.here != nullptr ? to.here : reinterpret_cast<std::byte*>(to.there), from.data(), from.size());
     else if (engine_.segment().probe(place) != host::Life::alive)
       refused = ESRCH;  // its number may be another process's by now
     else
-      refused = transport::shm::write_memory(engine_.segment().process(place).pid, to, from);
+      refused = transport::shm::write_memory(engine_.segment().process(place).pid, to.there, from);
   });
   return whole && allowed(operation, row, "write", refused);
 }

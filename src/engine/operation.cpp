@@ -96,7 +96,7 @@ bool Operation::advance_otherwise() {
   }
   if (!bound_->in_order) return advance_steps() || moved;
   const Index before = at_;
-  if (noted_ != nullptr ? run_in_order_noted() : run_in_order()) end();
+  if ((noted_ != nullptr ? run_in_order_noted() : run_in_order()) && read_by_all()) end();
   return moved || at_ != before || finished();
 }
 
@@ -105,7 +105,7 @@ bool Operation::stopped() const { return finished() || channel_.broken_ != nullp
 
 bool Operation::advance_steps() {
   const bool any = bound_->any;  // the plan may be gone when it has finished
-  if (steps_left_ == 0) end();
+  if (steps_left_ == 0 && read_by_all()) end();
   if (!std::exchange(posted_ahead_, true)) post_ahead();
   bool moved = run_ready();
   for (std::size_t i = 0; i < blocked_.size() && !stopped();) {
@@ -120,7 +120,7 @@ bool Operation::advance_steps() {
     run_ready();
     if (any) i = 0;  // others may have been cancelled and taken out
   }
-  return moved;
+  return moved || finished();
 }
 
 bool Operation::run_ready() {
@@ -140,7 +140,7 @@ bool Operation::run_ready() {
 
 void Operation::complete(Index index) {
   count_down(index);
-  if (--steps_left_ == 0) end();
+  if (--steps_left_ == 0 && read_by_all()) end();
 }
 
 void Operation::count_down(Index index) {
@@ -211,6 +211,7 @@ void Operation::fail(std::shared_ptr<const Error> error) {
   error_ = std::move(error);
   if (mailbox_) mailbox_->fail(error_);
   mailbox_.reset();
+  lent_until_ = 0;
   if (noted_ != nullptr) note_end(trace::Outcome::failed);
   finish(Phase::failed);
 }
@@ -234,6 +235,7 @@ void Operation::blockers(std::vector<Rank>& ranks) const {
     for (const Index index : blocked_) blockers(index, ranks);
   else if (!at_end())
     blockers(at_, ranks);
+  readers(ranks);
 }
 
 void Operation::blockers(Index index, std::vector<Rank>& ranks) const {

@@ -33,6 +33,13 @@ struct Buffers {
   Count own = 0;  ///< Elements of an input that is summed up, each rank's own.
 };
 
+/// Memory that another rank exposes: in its process, and in this one where it is lent by the segment.
+struct Exposed {
+  std::uint64_t there = 0;
+  std::byte* here = nullptr;
+  explicit operator bool() const { return there != 0; }
+};
+
 enum class Phase : std::uint32_t { idle, pending, done, failed };
 
 /// One started operation. Everything but `phase` and the reference count is guarded by its channel's lock.
@@ -129,6 +136,8 @@ class Operation {
   /// plan's areas.
   std::uint64_t in_the_way(std::uint64_t sequence, std::int32_t area) const;
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
+  /// Those that still read what this rank has lent, where it waits for nothing else.
+  void readers(std::vector<Rank>& ranks) const;
   /// The same, but of a step that awaits everyone all that have not come, and not just the next.
   void unseen(plan::Index index, std::vector<Rank>& ranks) const;
   /// Of a step that is blocked while no other can run; nullptr where there is none.
@@ -152,6 +161,8 @@ class Operation {
   [[gnu::noinline]] void give_back(const Instruction& step);
   Rank next_owner(const Instruction& step) const;
   bool combine(const Instruction& step);  // copy and reduce
+  void combine_at_once(const Instruction& step);
+  [[gnu::noinline]] bool combine_otherwise(const Instruction& step);
   [[gnu::noinline]] bool combine_pieces(const Instruction& step);
   [[gnu::noinline]] bool combine_laid_out(const Instruction& step);  // packing.cpp
   struct Laid;                                                       // one piece of such a step
@@ -159,14 +170,28 @@ class Operation {
   struct Damaged : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
+  // Payloads that are read where they lie (lending.cpp).
+  bool lend(const Instruction& step);
+  std::byte* lent_payload(const Place& place) const;
+  bool reads_lent(const Place& place) const;
+  /// Nobody reads what this rank has lent any more. Asked when nothing else is left to do, and then this rank is done
+  /// with the others' cells.
+  bool read_by_all() { return lent_until_ == 0 || look_for_readers(); }
+  [[gnu::noinline]] bool look_for_readers();
+  [[noreturn]] void damaged(Rank owner, const char* what) const;  // throws it
   bool combine_piece(const Laid& piece, const Instruction& step);
   void move(const Instruction& step, std::byte* to, const std::byte* from, std::size_t bytes);
   /// A reduce step, or a piece of it that begins `done` bytes into its target.
   void reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source, Count count);
   void begin_exact(Count own);
-  bool fetch(const Place& source, std::span<std::byte> to);
+  /// The exposed bytes of `source`, as they lie or copied to `to`; null: the operation has failed.
+  const std::byte* in_place(const Place& source, std::size_t bytes);
+  const std::byte* fetch(const Place& source, std::span<std::byte> to);
   bool deliver(std::span<const std::byte> from, const Place& target);
-  std::uint64_t address_in_theirs(const Place& place, std::size_t bytes);
+  Exposed exposed(const Place& place, std::size_t bytes);
+  /// Whether such a step may use exposed memory where it lies: not a user's function, for that memory is filled anew
+  /// when the group breaks meanwhile.
+  bool reads_in_place(const Instruction& step) const;
   std::byte* address(const Place& place) const;
   [[gnu::noinline]] std::byte* address_in_area(const Place& place) const;
   std::byte*& base(plan::Buffer buffer) { return bases_[static_cast<std::size_t>(buffer)]; }
@@ -185,6 +210,7 @@ class Operation {
   std::uint64_t cell_base_ = 0;
   std::uint64_t cells_end_ = 0;    // the last cell sequence of this operation
   std::uint64_t released_ = 0;     // this rank is done with all cells up to this sequence
+  std::uint64_t lent_until_ = 0;   // the last cell whose payload others read where it lies; 0: there is none
   std::uint32_t chain_ = 0;        // signature of this and all earlier operations of the group; send, recv: its own
   plan::Index at_ = 0;             // of a plan that runs in order: the next step
   std::uint64_t progress_at_ = 0;  // of that step: await: ranks seen; copy, reduce: bytes done

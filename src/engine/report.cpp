@@ -54,6 +54,7 @@ Wait Operation::tell() const {
     for (const Index index : blocked_) unseen(index, ranks);
   else if (!at_end())
     unseen(at_, ranks);
+  readers(ranks);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const Rank rank : ranks) told.add(channel_.who_.world[static_cast<std::size_t>(rank)]);

@@ -8,6 +8,8 @@
 #include <utility>
 #include <vector>
 
+#include "host/segment.hpp"
+
 namespace tutti::engine {
 
 /// Gives them out side by side, around and around. A core takes a line from the cache that all cores share many times
@@ -25,6 +27,7 @@ class Slots {
   struct Given {
     std::uint64_t slot = 0;    ///< The first.
     std::uint64_t before = 0;  ///< The last cell that any of them was given out for.
+    host::Offset lent = 0;     ///< The payload is not in them: it lies there in the segment, see lending.cpp. 0: it is.
   };
 
   Slots() = default;

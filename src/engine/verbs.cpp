@@ -10,6 +10,7 @@
 #include "engine/engine.hpp"
 #include "engine/operation.hpp"
 #include "engine/reduction.hpp"
+#include "host/loan.hpp"
 
 namespace tutti::engine {
 
@@ -34,10 +35,15 @@ std::byte* Operation::address(const Place& place) const {
 
 std::byte* Operation::address_in_area(const Place& place) const {
   const bool mine = place.owner == channel_.row();
+  if (!mine && reads_lent(place)) return lent_payload(place);
   const std::uint64_t slot = mine ? area(place.area).slot : cell(place.owner, place.cell).area;
   if (std::byte* const begin = channel_.board_.area(place.owner, slot)) return begin + place.offset;
-  throw Damaged("rank " + std::to_string(channel_.near_[static_cast<std::size_t>(place.owner)]) +
-                " has no area where it says that its payload lies; some process wrote where it must not");
+  damaged(place.owner, "has no area where it says that its payload lies");
+}
+
+void Operation::damaged(Rank owner, const char* what) const {
+  throw Damaged("rank " + std::to_string(channel_.near_[static_cast<std::size_t>(owner)]) + " " + what +
+                "; some process wrote where it must not");
 }
 
 host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
@@ -116,8 +122,13 @@ bool Operation::publish(const Instruction& step) {
   host::Cell& mine = cell(channel_.row(), step.cell);
   const bool exposed = step.source.buffer != Buffer::shared;
   mine.length = step.bytes;
-  if (step.source.area != Place::no_area) mine.area = area(step.source.area).slot;
   mine.address = exposed ? reinterpret_cast<std::uint64_t>(address(step.source)) : 0;
+  if (exposed) mine.area = host::find_lent(channel_.engine_.segment(), address(step.source), step.bytes);
+  if (step.source.area != Place::no_area) {
+    const Slots::Given& payload = area(step.source.area);
+    mine.area = payload.lent == 0 ? payload.slot : payload.lent;
+    mine.address = payload.lent;
+  }
   // Release: pairs with the acquire in `seen`; payload, length and address become visible with the word.
   mine.word.store(word(sequence), std::memory_order_release);
   published_ = true;
@@ -125,9 +136,23 @@ bool Operation::publish(const Instruction& step) {
 }
 
 bool Operation::combine(const Instruction& step) {
+  if (!step.simple) return combine_otherwise(step);
   if (!may_write(step.target)) return false;
-  if (!step.at_once) return combine_pieces(step);
-  if (step.count == 0) return true;
+  combine_at_once(step);
+  return true;
+}
+
+bool Operation::combine_otherwise(const Instruction& step) {
+  if (step.lends != Instruction::Lends::no && lend(step)) return true;
+  if (!may_write(step.target)) return false;
+  const bool lent = step.source.area != Place::no_area && reads_lent(step.source);
+  if (!step.at_once && !combine_pieces(step)) return false;
+  if (step.at_once) combine_at_once(step);
+  return !lent || channel_.still_whole();
+}
+
+[[gnu::always_inline]] inline void Operation::combine_at_once(const Instruction& step) {
+  if (step.count == 0) return;
   std::byte* const to = address(step.target);
   const std::byte* const from = address(step.source);
   if (step.other.buffer != Buffer::none)
@@ -138,7 +163,6 @@ bool Operation::combine(const Instruction& step) {
     std::memcpy(to, from, sizeof(std::uint64_t));  // a single number, and then a single instruction
   else
     move(step, to, from, step.bytes);
-  return true;
 }
 
 /// Of memory that this process sees as it is.
@@ -163,7 +187,8 @@ bool Operation::combine_pieces(const Instruction& step) {
   const std::size_t element = bound_->element;
   const bool exposed = step.source.buffer == Buffer::exposed, copies = step.verb == Verb::copy;
   const auto whole = [element](std::size_t bytes) { return std::max<std::size_t>(1, bytes / element) * element; };
-  const std::size_t most = whole(exposed && !copies ? fetch_bytes : Bound::piece_bytes);
+  const bool here = exposed && reads_in_place(step);
+  const std::size_t most = whole(exposed && !copies && !here ? fetch_bytes : Bound::piece_bytes);
   std::uint64_t& done = progress(step);  // bytes
   const std::size_t stop = std::min<std::size_t>(step.bytes, done + whole(Bound::piece_bytes));
   while (done < stop) {
@@ -176,40 +201,59 @@ bool Operation::combine_pieces(const Instruction& step) {
       continue;
     }
     std::byte* to = address(step.target.from(done));
-    if (exposed && !fetch(source, {copies ? to : channel_.fetched(bytes), bytes})) return false;
-    const std::byte* from = exposed ? channel_.fetched(0) : address(source);
+    const std::byte* const from = !exposed ? address(source)
+                                  : here   ? in_place(source, bytes)
+                                           : fetch(source, {copies ? to : channel_.fetched(bytes), bytes});
+    if (from == nullptr) return false;
     if (step.other.buffer != Buffer::none) {
       bound_->kernel(from, address(step.other.from(done)), to, static_cast<Count>(bytes / element));
     } else if (!copies) {
       reduce_into(step, done, to, from, static_cast<Count>(bytes / element));
-    } else if (!exposed) {
+    } else if (from != to) {
       move(step, to, from, bytes);
     }
+    if (here && !channel_.still_whole()) return false;
     done += bytes;
     worked_ = true;
   }
   return done == step.bytes;
 }
 
-bool Operation::fetch(const Place& source, std::span<std::byte> to) {
-  const std::uint64_t address = address_in_theirs(source, to.size());
-  return address != 0 && channel_.read_exposed(*this, source.owner, address, to);
+bool Operation::reads_in_place(const Instruction& step) const {
+  const bool lent = cell(step.source.owner, step.source.cell).area != 0;
+  return lent && (step.verb == Verb::copy || bound_->kernel != nullptr);
+}
+
+const std::byte* Operation::in_place(const Place& source, std::size_t bytes) {
+  const Exposed theirs = exposed(source, bytes);
+  if (theirs && theirs.here == nullptr) damaged(source.owner, "no longer lends the memory that it exposes");
+  return theirs.here;
+}
+
+const std::byte* Operation::fetch(const Place& source, std::span<std::byte> to) {
+  const Exposed theirs = exposed(source, to.size());
+  return theirs && channel_.read_exposed(*this, source.owner, theirs, to) ? to.data() : nullptr;
 }
 
 bool Operation::deliver(std::span<const std::byte> from, const Place& target) {
-  const std::uint64_t address = address_in_theirs(target, from.size());
-  return address != 0 && channel_.write_exposed(*this, target.owner, address, from);
+  const Exposed theirs = exposed(target, from.size());
+  return theirs && channel_.write_exposed(*this, target.owner, theirs, from);
 }
 
-/// Where memory that another rank exposes lies in its process; 0, and the operation has failed, where it exposes less.
-std::uint64_t Operation::address_in_theirs(const Place& place, std::size_t bytes) {
+/// Nowhere, and the operation has failed, where the owner exposes less.
+Exposed Operation::exposed(const Place& place, std::size_t bytes) {
   const host::Cell& theirs = cell(place.owner, place.cell);
+  host::Segment& segment = channel_.engine_.segment();
   // Written by another process: checked before use.
-  if (theirs.address != 0 && place.offset <= theirs.length && bytes <= theirs.length - place.offset)
-    return theirs.address + place.offset;
-  channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(place.owner)], theirs.length,
-                           place.offset + bytes);
-  return 0;
+  const std::uint64_t length = theirs.length, address = theirs.address, lent = theirs.area;
+  if (address == 0 || place.offset > length || bytes > length - place.offset) {
+    channel_.counts_disagree(*this, channel_.near_[static_cast<std::size_t>(place.owner)], length,
+                             place.offset + bytes);
+    return {};
+  }
+  if (lent == 0) return {address + place.offset};
+  if (!segment.has(lent, place.offset + bytes)) damaged(place.owner, "lends no memory where it says");
+  return {address + place.offset, segment.at(lent + place.offset, bytes)};
 }
 
 bool Operation::run(const Instruction& step) {
@@ -256,7 +300,7 @@ bool Operation::run_in_order() {
 
 bool Operation::advance_in_order() {
   const Index before = at_;
-  if (!run_in_order()) return at_ != before;
+  if (!run_in_order() || !read_by_all()) return at_ != before;
   finish(Phase::done);
   return true;
 }

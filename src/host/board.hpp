@@ -31,7 +31,9 @@ struct alignas(line) Cell {
   std::atomic<std::uint64_t> word;  ///< 32-bit sequence (low), 32-bit signature (high); a sequence starts at 1.
   std::uint64_t length;             ///< Bytes published: of the payload, or of the exposed memory.
   std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = a payload.
-  std::uint64_t area;               ///< Of a payload that is too large for the cell: the first of its area's slots.
+  /// Of a payload that is too large for the cell: the first of its area's slots. Of exposed memory: where it lies in
+  /// the segment; 0 = not there.
+  std::uint64_t area;
   std::byte payload[small_payload];
 };
 static_assert(sizeof(Cell) == line);

@@ -177,7 +177,7 @@ void Segment::format(int size, std::uint64_t job) {
 }
 
 std::byte* Segment::at(Offset offset, std::size_t bytes) {
-  if (offset >= capacity_ || bytes > capacity_ - offset)
+  if (!has(offset, bytes))
     fail("a place outside the shared memory was asked for: " + std::to_string(bytes) + " bytes at " +
          std::to_string(offset) + " of " + std::to_string(capacity_));
   if (local_ != nullptr) return local_ + offset;
@@ -208,14 +208,15 @@ std::byte* Segment::map_window(std::size_t window) {
   return address;
 }
 
-/// What crosses windows has a mapping of its own, kept as long as the others: its address must not change either.
+/// What crosses windows has a mapping of its own, of whole windows, so that parts of a large block share few of them.
+/// It is kept as long as the others: its address must not change either.
 std::byte* Segment::map_large(Offset offset, std::size_t bytes) {
   const std::lock_guard lock(mutex_);
   for (const Large& large : large_)
     if (large.start <= offset && offset + bytes <= large.start + large.bytes)
       return large.address + (offset - large.start);
-  const Offset start = offset / page * page;
-  const std::size_t length = round_up(offset + bytes, page) - start;
+  const Offset start = offset / window_bytes * window_bytes;
+  const std::size_t length = std::min<std::uint64_t>(round_up(offset + bytes, window_bytes), capacity_) - start;
   std::byte* address = map(start, length);
   large_.push_back({start, length, address});
   return address + (offset - start);

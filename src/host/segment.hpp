@@ -18,7 +18,7 @@
 namespace tutti::host {
 
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
-inline constexpr std::uint32_t wire_version = 8;
+inline constexpr std::uint32_t wire_version = 9;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
 inline constexpr std::int32_t max_processes = 32768;
 
@@ -161,6 +161,7 @@ class Segment {
   /// How large it is and why it is no larger: for `tutti info`.
   const std::string& why() const { return why_; }
 
+  bool has(Offset offset, std::size_t bytes) const { return offset < capacity_ && bytes <= capacity_ - offset; }
   /// The address of `bytes` bytes at `offset`; maps the window when needed. Throws Error (system) when the range
   /// leaves the segment. The address stays valid as long as the Segment.
   std::byte* at(Offset offset, std::size_t bytes);

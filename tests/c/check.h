@@ -38,6 +38,7 @@ void check_neighbors(tutti_group group);
 void check_plans(tutti_group group);
 void check_groups(tutti_group world);
 void check_requests(tutti_group group);
+void check_memory(tutti_group world);
 void check_errors(tutti_group world);
 
 #endif

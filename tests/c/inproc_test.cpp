@@ -27,6 +27,7 @@ TEST_P(CApi, EveryFunction) {
     check_plans(&handle);
     check_groups(&handle);
     check_requests(&handle);
+    check_memory(&handle);
     check_errors(&handle);
     ASSERT_EQ(tutti_barrier(&handle), TUTTI_OK) << tutti_last_error();
   });

@@ -24,6 +24,7 @@ int main(void) {
   check_plans(world);
   check_groups(world);
   check_requests(world);
+  check_memory(world);
   check_errors(world);
   CHECK_OK(tutti_barrier(world));
   if (tutti_rank(world) == 0) printf("c_api: all right on %d ranks\n", tutti_size(world));

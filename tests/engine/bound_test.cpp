@@ -70,6 +70,54 @@ Bound combining(Count count, bool waits, Op op = Op::sum) {
   return Bound(b.build(), says);
 }
 
+/// Rank 0 of two copies `count` bytes from `source` into its cell, and publishes it; `more` adds steps behind the copy.
+template <class More>
+Instruction::Lends lends(Kind kind, Count count, plan::Slice source, Op op, More more) {
+  plan::Builder b(0, 2);
+  b.use(plan::Ring::large, 1);
+  const plan::Slice cell = plan::Builder::shared(0, 0, 0, count);
+  const plan::Handle copied = b.copy(source, cell);
+  const plan::Handle last = more(b, copied, cell);
+  b.publish(0, cell).after(last);
+  Description says = of_bytes();
+  says.kind = kind;
+  says.type = op == Op::none ? Type::opaque : Type::uint8;
+  says.op = op;
+  return Bound(b.build(), says).instructions.front().lends;
+}
+
+TEST(Bound, LendsWhatNobodyChanges) {
+  using enum Instruction::Lends;
+  constexpr Count much = 60'000;
+  const plan::Slice input = plan::Builder::input(0, much), output = plan::Builder::output(0, much);
+  const auto nothing = [](plan::Builder&, plan::Handle copied, plan::Slice) { return copied; };
+  EXPECT_EQ(lends(Kind::bcast, much, input, Op::none, nothing), yes);
+  EXPECT_EQ(lends(Kind::bcast, much, output, Op::none, nothing), yes);
+  EXPECT_EQ(lends(Kind::reduce, much, input, Op::sum, nothing), yes);
+  EXPECT_EQ(lends(Kind::bcast, 20'000, plan::Builder::input(0, 20'000), Op::none, nothing), with_core);
+  EXPECT_EQ(lends(Kind::scan, much, input, Op::sum, nothing), with_core);
+  EXPECT_EQ(lends(Kind::bcast, 10'000, plan::Builder::input(0, 10'000), Op::none, nothing), no) << "too little";
+  EXPECT_EQ(lends(Kind::reduce, much, input, Op::user, nothing), no) << "read by a function of the user's";
+  EXPECT_EQ(lends(Kind::plan, much, input, Op::none, nothing), no);
+  EXPECT_EQ(lends(Kind::neighbor_allgather, much, input, Op::none, nothing), no);
+
+  const auto written_over = [](plan::Builder& b, plan::Handle copied, plan::Slice) {
+    b.copy(plan::Builder::input(0, 8), plan::Builder::output(1000, 8)).after(copied);
+    return copied;
+  };
+  EXPECT_EQ(lends(Kind::bcast, much, output, Op::none, written_over), no);
+  EXPECT_EQ(lends(Kind::bcast, much, input, Op::none, written_over), yes);
+  const auto added_to = [](plan::Builder& b, plan::Handle copied, plan::Slice cell) {
+    return b.reduce(plan::Builder::output(0, 8), cell.part(0, 8)).after(copied);
+  };
+  EXPECT_EQ(lends(Kind::allreduce, much, input, Op::sum, added_to), no) << "the cell holds a sum";
+  const auto read_back = [](plan::Builder& b, plan::Handle copied, plan::Slice cell) {
+    b.copy(cell.part(0, 8), plan::Builder::output(0, 8)).after(copied);
+    return copied;
+  };
+  EXPECT_EQ(lends(Kind::bcast, much, input, Op::none, read_back), no) << "this rank reads its own cell";
+}
+
 TEST(Bound, JoinsACopyWithTheReductionBehindIt) {
   const Bound joined = combining(100, false);
   EXPECT_EQ(joined.instructions[1].bytes, 0u);

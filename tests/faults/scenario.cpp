@@ -15,10 +15,11 @@ constexpr std::uint64_t share = base::sanitized ? 7 : 1;
 constexpr Rank smallest = 2, sizes = 4;
 constexpr int paths = 3;
 
-std::vector<Count> counts(Path path) {
+std::vector<Count> counts(Path path, Rank lent) {
   switch (path) {
     case Path::board:
-      return {1, 700};  // one cell, and several large ones
+      if (lent != 0) return {6000};  // several that stay where they are
+      return {1, 700};               // one cell, and several large ones
     case Path::messages:
       return {1, 3000};  // one record of the ring, and fragments
     default:
@@ -40,6 +41,7 @@ Scenario::Scenario(std::uint64_t from) : seed(from) {
   step = random.below(blow == Blow::inside_reduction ? 100 : 12);
   delay = random.below(20'000);
   obituary = random.once_in(2);
+  lent = static_cast<Rank>(random.below(3));
 }
 
 std::string Scenario::text() const {
@@ -50,12 +52,13 @@ std::string Scenario::text() const {
          path_names[static_cast<int>(path)] + ", P=" + std::to_string(size) + ", during " +
          during_names[static_cast<int>(during)] + ", rank " + std::to_string(victim) + " is struck " +
          blow_names[static_cast<int>(blow)] + " at step " + std::to_string(step) + " or after " +
-         std::to_string(delay) + " us" + (obituary ? ", with an obituary" : "");
+         std::to_string(delay) + " us" + (obituary ? ", with an obituary" : "") +
+         (lent == 0 ? "" : ", buffers in memory of the host on every rank that " + std::to_string(lent) + " divides");
 }
 
 std::vector<matrix::Case> Scenario::cases() const {
   std::vector<matrix::Case> list =
-      matrix::cases(size, counts(path), size, path == Path::board, path == Path::single_copy);
+      matrix::cases(size, counts(path, lent), size, path == Path::board, path == Path::single_copy);
   std::erase_if(list, [this](const matrix::Case& one) {
     const collectives::Needs& needs = one.algorithm->needs;
     const bool through_board = needs.board && !needs.single_copy;
@@ -68,7 +71,7 @@ std::vector<matrix::Case> Scenario::cases() const {
   };
   if (seed / (kinds * paths) % 2 == 0 && std::any_of(list.begin(), list.end(), own))
     std::erase_if(list, [&own](const matrix::Case& one) { return !own(one); });
-  return list;
+  return matrix::lent(std::move(list), lent);
 }
 
 std::vector<std::uint64_t> seeds(std::uint64_t first, std::uint64_t count) {

@@ -31,6 +31,7 @@ struct Scenario {
   std::uint64_t step;   ///< Own blows: how many chances pass before it.
   std::uint64_t delay;  ///< Microseconds before a blow from outside.
   bool obituary;        ///< The launcher tells of the death too, not only the lock.
+  Rank lent;            ///< As matrix::Case has it.
 
   std::string text() const;
   /// All cases of the collective on that path: the ranks run them in an order that follows from the seed.

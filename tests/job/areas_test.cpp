@@ -17,6 +17,7 @@
 #include <vector>
 
 #include "base/random.hpp"
+#include "board.hpp"
 #include "host/board.hpp"
 #include "job/inproc.hpp"
 #include "tutti/group.hpp"
@@ -290,17 +291,6 @@ TEST_P(ManyRanks, TakeAnAreaForEachOfTheOthers) {
 // Nine ranks have areas of one slot, and 65 have none for their blocks.
 INSTANTIATE_TEST_SUITE_P(Sizes, ManyRanks, testing::Values(9, 16, 40, 65), testing::PrintToStringParamName());
 
-/// The first group's board in a job's memory.
-host::Board find_board(host::Segment& segment, Rank size) {
-  const std::size_t bytes = host::Board::bytes(size);
-  for (host::Offset at = segment.header().heap; at < segment.header().heap_next.load(); at += host::page) {
-    std::byte* const memory = segment.at(at, bytes);
-    const auto& header = *reinterpret_cast<const host::BoardHeader*>(memory);
-    if (header.magic.load() == host::board_magic) return host::Board(memory, size, 0, header.context.load());
-  }
-  return {};
-}
-
 TEST(DamagedAreas, ASlotThatThereIsNotIsAnErrorOnEveryRank) {
   constexpr Rank size = 3;
   for (const std::uint64_t wrong : {std::uint64_t{host::slots(size)}, std::uint64_t{1} << 40, ~std::uint64_t{0}}) {
@@ -313,7 +303,7 @@ TEST(DamagedAreas, ASlotThatThereIsNotIsAnErrorOnEveryRank) {
       try {
         if (world.rank() == 0) {
           Request request = world.ibcast(data, 0, {.algorithm = "board_pipeline"});
-          const host::Board board = find_board(*segment, size);
+          const host::Board board = test::find_board(*segment, size);
           ASSERT_TRUE(board);
           for (std::uint64_t cell = 0; cell < host::cells; ++cell) board.cell(0, cell).area = wrong;
           request.wait();

@@ -3,6 +3,7 @@
 
 #include <algorithm>
 #include <cstring>
+#include <memory_resource>
 #include <numeric>
 #include <optional>
 #include <span>
@@ -14,6 +15,7 @@
 #include "engine/cells.hpp"
 #include "job/runtime.hpp"
 #include "tune/table.hpp"
+#include "tutti/memory.hpp"
 #include "tutti/parts.hpp"
 
 namespace tutti::matrix {
@@ -48,12 +50,26 @@ Affine value_of(const plan::Contribution& from) {
 std::uint64_t combine(std::uint64_t x, std::uint64_t y) { return x + y; }
 Affine combine(const Affine& x, const Affine& y) { return {x.a * y.a, x.a * y.b + x.b}; }
 
+/// Memory of the host.
+class Lent final : public std::pmr::memory_resource {
+ public:
+  explicit Lent(Group group) : group_(std::move(group)) {}
+
+ private:
+  void* do_allocate(std::size_t bytes, std::size_t) override { return tutti::allocate(group_, bytes); }
+  void do_deallocate(void* memory, std::size_t, std::size_t) override { tutti::release(memory); }
+  bool do_is_equal(const memory_resource& other) const noexcept override { return this == &other; }
+
+  Group group_;
+};
+
 /// A buffer between guards, poisoned so that what nobody wrote is seen.
 template <class T>
 class Guarded {
  public:
-  Guarded(Count count, int arrangement)
-      : arrangement_(arrange(arrangement, count, sizeof(T))), bytes_(2 * guard_bytes + arrangement_.bytes, poison) {
+  Guarded(Count count, int arrangement, std::pmr::memory_resource* memory)
+      : arrangement_(arrange(arrangement, count, sizeof(T))),
+        bytes_(2 * guard_bytes + arrangement_.bytes, poison, memory) {
     std::fill_n(bytes_.begin(), guard_bytes, guard);
     std::fill_n(bytes_.end() - guard_bytes, guard_bytes, guard);
   }
@@ -73,7 +89,7 @@ class Guarded {
 
  private:
   Arrangement arrangement_;
-  std::vector<std::byte> bytes_;
+  std::pmr::vector<std::byte> bytes_;  // its copies are in memory of the program's own
 };
 
 /// The contributions to a value combined, element by element.
@@ -178,8 +194,11 @@ void run_typed(const Group& group, const Case& the_case, const Expected& expecte
   give_neighbors(group, the_case.problem);
   const Rank rank = group.rank();
   const plan::Promise& promise = expected.contract.ranks[static_cast<std::size_t>(rank)];
-  Guarded<T> input(promise.input, arrangement_of(the_case, rank, 0));
-  Guarded<T> output(promise.output, arrangement_of(the_case, rank, 1));
+  Lent lent(group);
+  const bool lends = the_case.lent != 0 && rank % the_case.lent == 0;
+  std::pmr::memory_resource* const memory = lends ? &lent : std::pmr::get_default_resource();
+  Guarded<T> input(promise.input, arrangement_of(the_case, rank, 0), memory);
+  Guarded<T> output(promise.output, arrangement_of(the_case, rank, 1), memory);
   fill(input, plan::Buffer::input, promise.before, expected);
   fill(output, plan::Buffer::output, promise.before, expected);
   Guarded<T> expected_input = input, expected_output = output;
@@ -244,7 +263,8 @@ std::string name(const Case& the_case) {
   return std::string(name_of(p.kind)) + "/" + algorithm_of(the_case) + " P=" + std::to_string(p.size) +
          " root=" + std::to_string(p.root) + " count=" + std::to_string(p.count) + " gap=" + std::to_string(p.gap) +
          (p.in_place ? " in-place" : "") + (p.commutative ? "" : " ordered") +
-         (the_case.layouts == 0 ? "" : " layouts " + std::to_string(the_case.layouts)) + " " +
+         (the_case.layouts == 0 ? "" : " layouts " + std::to_string(the_case.layouts)) +
+         (the_case.lent == 0 ? "" : " lent " + std::to_string(the_case.lent)) + " " +
          std::string(forms[static_cast<std::size_t>(the_case.form)]);
 }
 
@@ -289,6 +309,11 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
 
 std::vector<Case> with(const collectives::Parameters& parameters, std::vector<Case> cases) {
   for (Case& each : cases) each.problem.parameters = parameters;
+  return cases;
+}
+
+std::vector<Case> lent(std::vector<Case> cases, Rank every) {
+  for (Case& each : cases) each.lent = every;
   return cases;
 }
 

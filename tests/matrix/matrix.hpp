@@ -24,6 +24,9 @@ struct Case {
   const collectives::Algorithm* algorithm = nullptr;
   Form form = Form::blocking;
   int layouts = 0;  ///< 0: everything lies side by side; else which ranks' buffers are arranged how.
+  /// Ranks whose number divided by this leaves 0 have their buffers in memory of the host (tutti::allocate); 0: nobody.
+  /// They give it back, and so fill it with zeros, as soon as the call is over.
+  Rank lent = 0;
 };
 
 /// What a test of faults does in the middle of a case.
@@ -73,6 +76,9 @@ std::vector<Case> cases(Rank size, const std::vector<Count>& counts, int roots, 
 
 /// The same cases on buffers whose elements lie apart, each rank's in its own way.
 std::vector<Case> laid_out(std::vector<Case> cases, int layouts);
+
+/// The same cases with buffers in memory of the host.
+std::vector<Case> lent(std::vector<Case> cases, Rank every);
 
 /// The same cases with these parameters.
 std::vector<Case> with(const collectives::Parameters& parameters, std::vector<Case> cases);

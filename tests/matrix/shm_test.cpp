@@ -45,6 +45,22 @@ TEST_P(Shm, WithoutSingleCopy) {
 
 INSTANTIATE_TEST_SUITE_P(Sizes, Shm, ::testing::Values(1, 2, 3, 4, 5, 7, 8, 13));
 
+class Lent : public ::testing::TestWithParam<Rank> {};
+
+/// What goes through areas stays where it is, and what is exposed is read there, if its owner lends it: all do, or
+/// every other one.
+TEST_P(Lent, EveryCaseOnTheBoard) {
+  const Rank size = GetParam();
+  expect_all_well(tutti::matrix::run_processes(size, {}, 200, [&](const Group& world) {
+    auto cases = tutti::matrix::cases(size, {size > 4 ? 9001 : 30001}, 1, true, true);
+    std::erase_if(cases, [](const auto& one) { return !one.algorithm->needs.board; });
+    for (const Rank every : {1, 2})
+      for (const auto& one : tutti::matrix::lent(cases, every)) tutti::matrix::run(world, one);
+  }));
+}
+
+INSTANTIATE_TEST_SUITE_P(Sizes, Lent, ::testing::Values(2, 3, 5, 8));
+
 /// Every other rank shares a host with the first, the rest are by twos on others: all is said by cells, by shared
 /// memory or by TCP.
 TEST(OverHosts, EveryCase) {

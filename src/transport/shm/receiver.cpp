@@ -6,6 +6,7 @@
 #include <cerrno>
 #include <utility>
 
+#include "base/copy.hpp"
 #include "transport/shm/copy.hpp"
 
 namespace tutti::transport::shm {
@@ -161,6 +162,7 @@ void Receiver::on_eager(Peer peer, Consumer& ring, const Record& record) {
 bool Receiver::on_announce(Peer peer, const Record& record) {
   // Names start at generation 1; the largest possible size keeps address arithmetic from wrapping.
   if (record.handle >> 32 == 0 || record.size > (std::uint64_t{1} << 56)) return false;
+  if ((record.address & lent) != 0 && !segment_.has(record.address & ~lent, record.size)) return false;
   Message& message = fill(matching_.obtain(), peer, record);
   if (Transfer* receive = matching_.find(peer, message.tag)) {
     match(*receive, &message);
@@ -206,7 +208,8 @@ void Receiver::start(Transfer& receive, const Message& message) {
   const std::uint64_t name =
       fetches_.add({&receive, message.peer, message.slot, false, message.handle, message.address, 0});
   receive.link = as_link(name);
-  if (!single_copy_ || message.slot == no_offer) {
+  const bool readable = single_copy_ || (message.address & lent) != 0;
+  if (!readable || message.slot == no_offer) {
     ask_for_fragments(name);
   } else {
     reading_.push_back(name);
@@ -226,9 +229,12 @@ bool Receiver::fetch_pieces() {
 void Receiver::fetch_piece(std::uint64_t name) {
   Fetch& fetch = *fetches_.find(name);
   const std::size_t length = std::min<std::uint64_t>(piece_, fetch.receive->size - fetch.offset);
-  const int error = read_memory(segment_.process(fetch.peer).pid, fetch.address + fetch.offset,
-                                {fetch.receive->data + fetch.offset, length});
-  if (error != 0) return could_not_read(name, error);
+  const std::uint64_t from = fetch.address + fetch.offset;
+  std::byte* const to = fetch.receive->data + fetch.offset;
+  if ((from & lent) != 0)
+    base::copy(to, segment_.at(from & ~lent, length), length);
+  else if (const int error = read_memory(segment_.process(fetch.peer).pid, from, {to, length}); error != 0)
+    return could_not_read(name, error);
   fetch.offset += length;
   if (fetch.offset == fetch.receive->size) fetched(name);
 }

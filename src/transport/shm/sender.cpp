@@ -3,6 +3,8 @@
 
 #include <algorithm>
 
+#include "host/loan.hpp"
+
 namespace tutti::transport::shm {
 
 namespace {
@@ -93,7 +95,8 @@ bool Sender::put(Line& line, Transfer& transfer) {
   record.kind = Kind::announce;
   record.slot = take_slot(line);
   record.handle = announced_.add({&transfer, transfer.peer, record.slot, false, 0, 0});
-  record.address = reinterpret_cast<std::uintptr_t>(transfer.data);
+  const host::Offset offset = host::find_lent(segment_, transfer.data, transfer.size);
+  record.address = offset != 0 ? lent | offset : reinterpret_cast<std::uintptr_t>(transfer.data);
   transfer.link = as_link(record.handle);
   if (record.slot != no_offer) {
     // Relaxed: the receiver looks only after it has acquired the announcement.

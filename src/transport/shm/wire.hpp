@@ -22,8 +22,10 @@ inline constexpr std::uint32_t no_offer = offers;
 /// What a record says. A *name* is a number its owner gave to a transfer; `handle` holds it.
 enum class Kind : std::uint32_t {
   none,
-  eager,     ///< A message: tag, signature, size; the payload is the message.
-  announce,  ///< A large message waits: tag, signature, size, handle (sender's name), slot (its offer), address.
+  eager,  ///< A message: tag, signature, size; the payload is the message.
+  /// A large message waits: tag, signature, size, handle (sender's name), slot (its offer), address, which is the
+  /// sender's own, or `lent` and where it lies in the segment.
+  announce,
   go,        ///< Receiver to sender: send it in fragments; handle (sender's name), address (receiver's name).
   fragment,  ///< handle (receiver's name), address (offset in the message); the payload is that part.
   finish,    ///< Receiver to sender: the announced message is over; handle (sender's name).
@@ -44,6 +46,9 @@ struct Record {
   void set_tag(const Tag& tag);
 };
 static_assert(sizeof(Record) == record_bytes);
+
+/// No process has addresses with this bit.
+inline constexpr std::uint64_t lent = std::uint64_t{1} << 63;
 
 /// How an announced message stands. Sender and receiver decide by compare-exchange from `open` who was first.
 enum class Offer : std::uint64_t { open, withdrawn, taken, streaming };

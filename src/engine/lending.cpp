@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Payloads that stay where they are. A rank whose data lie in memory of the segment (host::lend) need not copy them
+// into an area for others to read: its cell says where they lie. They are copied once instead of twice, and none waits
+// for an area to be free; but this rank is done only when all others are done with the cell.
+#include <algorithm>
+#include <iterator>
+#include <map>
+
+#include "engine/channel.hpp"
+#include "engine/engine.hpp"
+#include "engine/operation.hpp"
+#include "host/loan.hpp"
+
+namespace tutti::engine {
+
+using plan::Buffer;
+using plan::Verb;
+
+namespace {
+
+// Of less, copying costs no more than waiting for the readers. Where ranks share a core, who could go ahead without
+// that waits for others to get it (AMD EPYC, 4 and 8 ranks on two cores: bcast of 32 KiB 1.3 and 1.6 times slower, of
+// 128 KiB 1.5 and 1.3 times faster).
+constexpr std::size_t least_lent = 16 << 10, least_lent_ahead = 32 << 10;
+
+/// Parts of a buffer.
+class Parts {
+ public:
+  void add(std::size_t begin, std::size_t end) {
+    auto next = ends_.lower_bound(begin);
+    while (next != ends_.end() && next->second <= end) {
+      begin = std::min(begin, next->second);
+      end = std::max(end, next->first);
+      next = ends_.erase(next);
+    }
+    ends_.emplace(end, begin);
+  }
+  bool touch(std::size_t begin, std::size_t end) const {
+    const auto next = ends_.upper_bound(begin);
+    return next != ends_.end() && next->second < end;
+  }
+
+ private:
+  std::map<std::size_t, std::size_t> ends_;  // end -> begin, apart from each other
+};
+
+}  // namespace
+
+/// A copy that fills an area whole, from memory that the plan leaves as it is. What a user's function reads must not
+/// change, and this may after a loss. Who waits for all to be done with a cell waits for more than its readers: between
+/// neighbours, and in plans of the user's, that would be too much.
+void Bound::find_lends(Rank row) {
+  const bool users = description.op != Op::none && kernel == nullptr;
+  if (!areas || opens || users || description.kind >= Kind::neighbor_allgather) return;
+  Parts written_output;
+  std::vector<int> writers(written.size()), readers(written.size());
+  const auto own = [row](const Place& place) { return place.area != Place::no_area && place.owner == row; };
+  for (const Instruction& step : instructions) {
+    if (step.target.buffer == Buffer::output) written_output.add(step.target.offset, step.target.offset + step.bytes);
+    if (own(step.target)) ++writers[static_cast<std::size_t>(step.target.area)];
+    if (step.verb != Verb::publish && own(step.source)) ++readers[static_cast<std::size_t>(step.source.area)];
+  }
+  for (Instruction& step : instructions) {
+    if (step.verb != Verb::copy || !step.at_once || !own(step.target)) continue;
+    const auto number = static_cast<std::size_t>(step.target.area);
+    const bool whole = step.target.offset == 0 && step.bytes == written[number].wanted.bytes;
+    const bool stays = step.source.buffer == Buffer::input ||
+                       (step.source.buffer == Buffer::output &&
+                        !written_output.touch(step.source.offset, step.source.offset + step.bytes));
+    if (whole && stays && writers[number] == 1 && readers[number] == 0) step.lends = lends(step);
+  }
+}
+
+/// Of a step that may.
+Instruction::Lends Bound::lends(const Instruction& step) const {
+  using enum Instruction::Lends;
+  if (step.bytes < least_lent) return no;
+  if (awaits_all(plan.size)) return yes;
+  const bool chain = description.kind == Kind::scan || description.kind == Kind::exscan;
+  return chain || step.bytes < least_lent_ahead ? with_core : yes;
+}
+
+/// Instead of copying it; false where it does not lie in the segment.
+bool Operation::lend(const Instruction& step) {
+  using enum Instruction::Lends;
+  if (step.lends == with_core && channel_.engine_.setup().ranks_per_core() > 1) return false;
+  const host::Segment& segment = channel_.engine_.segment();
+  const host::Offset lent = host::find_lent(segment, address(step.source), step.bytes);
+  if (!segment.has(lent, host::large_payload) || lent == 0) return false;
+  Slots::Given& payload = areas_[static_cast<std::size_t>(step.target.area)];
+  payload.lent = lent;
+  payload.before = 0;  // nobody has to be done with the slots
+  lent_until_ = std::max(lent_until_, cell_sequence(step.target.cell));
+  return true;
+}
+
+bool Operation::reads_lent(const Place& place) const {
+  return place.owner != channel_.row() && cell(place.owner, place.cell).address != 0;
+}
+
+std::byte* Operation::lent_payload(const Place& place) const {
+  host::Segment& segment = channel_.engine_.segment();
+  const host::Offset lent = cell(place.owner, place.cell).area;
+  if (!segment.has(lent, host::large_payload)) damaged(place.owner, "lends no memory where it says");
+  return segment.at(lent, host::large_payload) + place.offset;
+}
+
+bool Operation::look_for_readers() {
+  if (std::exchange(released_, cells_end_) != cells_end_) {  // the others may wait for this rank alike
+    channel_.update_consumed();
+    published_ = true;
+  }
+  if (!channel_.consumed(lent_until_)) return false;
+  lent_until_ = 0;
+  return true;
+}
+
+void Operation::readers(std::vector<Rank>& ranks) const {
+  if (lent_until_ != 0 && released_ == cells_end_) channel_.readers_behind(lent_until_, ranks);
+}
+
+}  // namespace tutti::engine

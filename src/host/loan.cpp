@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+#include "host/loan.hpp"
+
+#include <sys/mman.h>
+#include <unistd.h>
+
+#include <atomic>
+#include <functional>
+#include <map>
+#include <mutex>
+#include <utility>
+
+namespace tutti::host {
+namespace {
+
+constexpr std::size_t huge_page = std::size_t{2} << 20;
+
+struct Loan {
+  std::shared_ptr<Segment> segment;
+  Offset offset;
+  std::size_t bytes;
+  pid_t owner;
+};
+
+/// Of this process: those of all its segments, by their addresses.
+struct Loans {
+  std::mutex lock;
+  std::map<const std::byte*, Loan, std::less<>> by_address;
+  /// How many there are. Relaxed: who asks about memory of a loan has it from who made that.
+  std::atomic<std::size_t> count{0};
+};
+
+/// Kept for ever: memory is given back by destructors, of which some run after those of this file.
+Loans& loans() {
+  static Loans& all = *std::make_unique<Loans>().release();
+  return all;
+}
+
+/// Whoever computes in it wants large pages, and to find it in a core file; the segment itself wants neither.
+void prepare(std::byte* memory, std::size_t bytes) {
+  const std::size_t length = round_up(bytes, page);
+  madvise(memory, length, MADV_DODUMP);
+  if (bytes >= huge_page) madvise(memory, length, MADV_HUGEPAGE);
+}
+
+}  // namespace
+
+std::byte* lend(const std::shared_ptr<Segment>& segment, std::size_t bytes) {
+  Loans& all = loans();
+  const Offset offset = segment->allocate(bytes);
+  std::byte* const memory = segment->at(offset, bytes);
+  prepare(memory, bytes);
+  const std::lock_guard guard(all.lock);
+  all.by_address.emplace(memory, Loan{segment, offset, bytes, getpid()});
+  all.count.store(all.by_address.size(), std::memory_order_relaxed);
+  return memory;
+}
+
+bool take_back(std::byte* memory) {
+  Loans& all = loans();
+  std::unique_lock guard(all.lock);
+  const auto found = all.by_address.find(memory);
+  if (found == all.by_address.end()) return false;
+  const Loan loan = std::move(found->second);
+  all.by_address.erase(found);
+  all.count.store(all.by_address.size(), std::memory_order_relaxed);
+  guard.unlock();
+  if (loan.owner == getpid()) loan.segment->free(loan.offset, loan.bytes);
+  return true;
+}
+
+Offset find_lent(const Segment& segment, const std::byte* memory, std::size_t bytes) {
+  Loans& all = loans();
+  if (all.count.load(std::memory_order_relaxed) == 0) return 0;
+  const std::lock_guard guard(all.lock);
+  auto found = all.by_address.upper_bound(memory);
+  if (found == all.by_address.begin()) return 0;
+  const auto& [begin, loan] = *--found;
+  const auto from = static_cast<std::size_t>(memory - begin);
+  const bool inside = loan.segment.get() == &segment && from <= loan.bytes && bytes <= loan.bytes - from;
+  return inside ? loan.offset + from : 0;
+}
+
+}  // namespace tutti::host

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// Buffers in memory of the host: they stay where they are and are their owner's again when a call is over, not before.
+// What a cell says of them is checked.
+#include "tutti/memory.hpp"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <numeric>
+#include <string>
+#include <string_view>
+#include <vector>
+
+#include "board.hpp"
+#include "host/board.hpp"
+#include "job/inproc.hpp"
+#include "tutti/group.hpp"
+
+namespace tutti {
+namespace {
+
+constexpr std::size_t length = 20'000;
+using Numbers = std::vector<std::int64_t, Allocator<std::int64_t>>;
+
+Numbers numbers(const Group& group, std::int64_t first) {
+  Numbers made(length, Allocator<std::int64_t>(group));
+  std::iota(made.begin(), made.end(), first);
+  return made;
+}
+
+TEST(Memory, IsOneRanksOwnAndOutlivesItsGroup) {
+  job::run_inproc(3, {}, [](const Group& world) {
+    Numbers kept(Allocator<std::int64_t>{world});
+    {
+      const Group part = world.dup();
+      kept = numbers(part, 100 * world.rank());
+      Numbers moved = std::move(kept), copied = moved;
+      EXPECT_EQ(moved, copied);
+      kept = std::move(copied);
+    }
+    world.barrier();
+    EXPECT_EQ(kept.front(), 100 * world.rank());
+    EXPECT_EQ(kept.back(), 100 * world.rank() + static_cast<std::int64_t>(length) - 1);
+  });
+}
+
+TEST(Memory, WhatIsNoneIsRefused) {
+  job::run_inproc(1, {}, [](const Group& world) {
+    int other = 0;
+    EXPECT_THROW(allocate(Group(), 8), Error);
+    EXPECT_THROW(allocate(world, ~std::size_t{0}), Error);
+    EXPECT_THROW(release(&other), Error);
+    void* const memory = allocate(world, 8);
+    release(memory);
+    EXPECT_THROW(release(memory), Error);
+    release(nullptr);
+    EXPECT_THROW(Allocator<std::int64_t>(world).allocate(~std::size_t{0} / 4), std::bad_array_new_length);
+  });
+}
+
+/// The root is not done before its data have been read, for they are read where they lie; the others tell that as soon
+/// as they can, whatever they wait for next.
+TEST(Memory, ARootWaitsForThoseWhoReadItsMemoryAndNoLonger) {
+  const job::InprocOptions options{.fibers = true};
+  job::run_inproc(3, options, [](const Group& world) {
+    constexpr std::string_view algorithm = "board_pipeline";
+    if (world.rank() == 0) {
+      const std::vector<std::int64_t> own(length, 5);
+      Numbers lent = numbers(world, 7);
+      std::vector<std::int64_t> ordinary(own);
+      Request copied = world.ibcast(ordinary, 0, {.algorithm = algorithm});
+      EXPECT_TRUE(copied.test()) << "what has been copied is nobody's business";
+      Request request = world.ibcast(lent, 0, {.algorithm = algorithm});
+      for (int i = 0; i < 5; ++i) EXPECT_FALSE(request.test()) << "nobody has called it yet";
+      world.send(own, 1);
+      for (int i = 0; i < 5; ++i) EXPECT_FALSE(request.test()) << "rank 2 has not called it yet";
+      world.send(own, 2);
+      request.wait();
+      std::ranges::fill(lent, -1);
+    } else {
+      std::vector<std::int64_t> word(length), first(length), second(length);
+      world.recv(word, 0);
+      world.bcast(first, 0, {.algorithm = algorithm});
+      world.bcast(second, 0, {.algorithm = algorithm});
+      EXPECT_EQ(first, word);
+      EXPECT_EQ(second.front(), 7);
+      EXPECT_EQ(second.back(), 7 + static_cast<std::int64_t>(length) - 1);
+    }
+    world.barrier();
+  });
+}
+
+TEST(Memory, WhatIsCombinedInPlaceIsNotLent) {
+  job::run_inproc(2, {}, [](const Group& world) {
+    for (const std::string_view algorithm : {"board_large", "board_pipeline", "single_copy"})
+      for (int round = 0; round < 20; ++round) {
+        Numbers sums = numbers(world, world.rank() + round);
+        world.allreduce(sums, sums, sum, {.algorithm = algorithm});
+        for (std::size_t i = 0; i < length; ++i)
+          ASSERT_EQ(sums[i], 2 * (static_cast<std::int64_t>(i) + round) + 1) << algorithm << ", round " << round;
+      }
+  });
+}
+
+/// A lent payload, or exposed memory, of which the cell says what cannot be.
+TEST(Memory, APlaceThatThereIsNotIsAnErrorOnEveryRank) {
+  constexpr Rank size = 2;
+  for (const std::string_view algorithm : {"board_pipeline", "single_copy"})
+    for (const std::uint64_t wrong : {std::uint64_t{1} << 62, ~std::uint64_t{0}, std::uint64_t{64} << 30}) {
+      SCOPED_TRACE(std::string(algorithm) + ", offset " + std::to_string(wrong));
+      host::Segment* segment = nullptr;
+      std::array<std::string, size> said;
+      const job::InprocOptions options{.fibers = true, .watch = [&](auto*, host::Segment& made) { segment = &made; }};
+      job::run_inproc(size, options, [&](const Group& world) {
+        Numbers data = numbers(world, 0);
+        try {
+          if (world.rank() == 0) {
+            Request request = world.ibcast(data, 0, {.algorithm = algorithm});
+            const host::Board board = test::find_board(*segment, size);
+            ASSERT_TRUE(board);
+            for (std::uint64_t cell = 0; cell < host::cells; ++cell) board.cell(0, cell).area = wrong;
+            request.wait();
+          } else {
+            world.bcast(data, 0, {.algorithm = algorithm});
+          }
+          world.barrier();
+        } catch (const Error& error) {
+          said[static_cast<std::size_t>(world.rank())] = error.what();
+        }
+      });
+      EXPECT_NE(said[0].find("was broken"), std::string::npos) << said[0];
+      EXPECT_NE(said[1].find("rank 0 lends no memory where it says"), std::string::npos) << said[1];
+    }
+}
+
+}  // namespace
+}  // namespace tutti
