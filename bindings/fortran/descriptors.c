@@ -228,6 +228,14 @@ void tutti_fortran_create(const tutti_group* group, const CFI_cdesc_t* ranks, tu
   of_ranks(tutti_create, group, ranks, part, ierror);
 }
 
+void tutti_fortran_allocate(const tutti_group* group, int64_t bytes, void** memory, int* ierror) {
+  tutti_fortran_end(tutti_fortran_library(tutti_allocate(*group, bytes, memory)), ierror);
+}
+
+void tutti_fortran_release(void* memory, int* ierror) {
+  tutti_fortran_end(tutti_fortran_library(tutti_release(memory)), ierror);
+}
+
 void tutti_fortran_wait(tutti_request* request, int* ierror, const int64_t* timeout_ns) {
   tutti_fortran_end(tutti_fortran_library(tutti_wait(request, timeout_ns == NULL ? -1 : *timeout_ns)), ierror);
 }

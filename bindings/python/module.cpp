@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // The extension tutti._core: groups, requests and errors for the package in python/tutti, which documents them.
 #include <nanobind/nanobind.h>
+#include <nanobind/ndarray.h>
 #include <nanobind/stl/optional.h>
 #include <nanobind/stl/string.h>
 #include <nanobind/stl/unique_ptr.h>
@@ -18,6 +19,7 @@
 #include "topology.hpp"
 #include "tutti/error.hpp"
 #include "tutti/group.hpp"
+#include "tutti/memory.hpp"
 #include "tutti/mpi_group.hpp"
 #include "tutti/version.h"
 
@@ -96,6 +98,14 @@ std::unique_ptr<Started> start_recv(const Group& group, nb::object buffer, Rank 
   return std::make_unique<Started>(std::move(request), std::move(prepared), std::move(buffer));
 }
 
+using Bytes = nb::ndarray<nb::numpy, std::uint8_t, nb::ndim<1>>;
+
+/// Given back with the last array that is a view of it.
+Bytes allocate_bytes(const Group& group, std::size_t bytes) {
+  void* const memory = allocate(group, bytes);
+  return Bytes(memory, {bytes}, nb::capsule(memory, [](void* given) noexcept { release(given); }));
+}
+
 /// A C++ Error becomes the class of tutti.errors that has its cause.
 void translate(const std::exception_ptr& thrown, void*) {
   try {
@@ -159,6 +169,7 @@ void define_group(nb::module_& module) {
           "Whether all survivors say so.")
       .def(
           "shrink", [](const Group& self) { return make_group([&] { return self.shrink(); }); }, "The survivors.")
+      .def("allocate", &allocate_bytes, "bytes"_a, "Memory that this rank's host shares.")
       .def_prop_ro("lost", &Group::lost, "The ranks found lost.")
       .def(
           "reproducible", [](const Group& self) { return Handle(self.reproducible()); },

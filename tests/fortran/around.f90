@@ -45,6 +45,28 @@ contains
     call check(least(1)%place == np - 1, 'located values')
   end subroutine
 
+  subroutine check_memory
+    integer(c_int64_t), parameter :: length = 30000
+    type(c_ptr) :: memory, other
+    real(c_double), pointer :: field(:)
+    real(c_double), allocatable :: total(:)
+    integer(c_int) :: status
+    call tutti_allocate(group, 8 * length, memory)
+    call c_f_pointer(memory, field, [length])
+    call check(all(abs(field) <= 0), 'memory of the host is zeroed')
+    field = me
+    allocate (total(length))
+    call tutti_allreduce(group, field, total, TUTTI_SUM)
+    field = -1
+    call check(all(abs(total - np * (np - 1) / 2) <= 0), 'a sum of memory of the host')
+    call tutti_release(memory)
+    call tutti_release(memory, status)
+    call check(status == TUTTI_USAGE, 'memory that was given back')
+    other = memory
+    call tutti_allocate(group, -1_c_int64_t, other, status)
+    call check(status == TUTTI_USAGE, 'less memory than none')
+  end subroutine
+
   subroutine check_places
     integer :: total(3), column(3), table(3, 0:3), r
     total = me + 1

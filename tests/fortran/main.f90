@@ -40,6 +40,7 @@ program fortran_api
   call check_neighbor_errors
   call check_types
   call check_places
+  call check_memory
   call check_operations
   call check_groups
   call check_survivors

@@ -16,6 +16,7 @@ from jobs import SIZES, command, run
         "objects.py",
         "requests.py",
         "persistent.py",
+        "memory.py",
         "layouts.py",
         "neighbors.py",
         "sums.py",
