@@ -42,7 +42,7 @@ def test_what_programs_rely_on(name, program, tmp_path):
     same(mpi, [mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])], tmp_path)
 
 
-@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks", "loops", "joined"])
+@pytest.mark.parametrize("program", ["early", "epoch", "deleting", "looks", "loops", "joined", "memory"])
 @pytest.mark.parametrize("name", mpis.ABIS)
 def test_programs_that_know_what_is_right(name, program):
     mpi = mpis.get(name)

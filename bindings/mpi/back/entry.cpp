@@ -11,6 +11,7 @@
 #include "forms.hpp"
 #include "inside.hpp"
 #include "life.hpp"
+#include "memory.hpp"
 #include "narrow.hpp"
 #include "real.hpp"
 #include "slots.h"
@@ -106,6 +107,8 @@ void add_collectives(Table& table) {
 void add_others(Table& table) {
   table.put("Init", address(&life::init));
   table.put("Init_thread", address(&life::init_thread));
+  table.put("Alloc_mem", address(&memory::alloc_mem));
+  table.put("Free_mem", address(&memory::free_mem));
   table.put("Op_free", address(&life::op_free));
   table.put("Type_free", address(&life::type_free));
   table.put_noted<&Timed<&completion::wait>::call>("Wait");

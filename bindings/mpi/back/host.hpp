@@ -32,6 +32,8 @@ class Host {
   const std::shared_ptr<job::Member>& member() const { return member_; }
   /// All ranks of the job; nullptr where they are on one host.
   const std::shared_ptr<job::Member>& apart() const { return apart_; }
+  /// Of this host; nullptr where its ranks share none.
+  std::shared_ptr<host::Segment> memory() const { return member_ != nullptr ? segment_ : nullptr; }
   /// The program has threads, on all ranks: one of Tutti's own may call the MPI and the program's functions.
   bool has_threads() const { return has_threads_; }
   /// This process's; to wait for what may be anywhere, any of them will do.
