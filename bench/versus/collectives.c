@@ -97,9 +97,10 @@ static void* allocate(size_t bytes) {
 }
 
 /* Pages are touched here, not in the first measured call. */
-static double* make_blocks(int blocks, long count) {
+static double* make_blocks(int blocks, long count, enum memory memory) {
   const long elements = blocks * count;
-  double* made = allocate(((size_t)elements + GUARDS) * sizeof(double));
+  const size_t bytes = ((size_t)elements + GUARDS) * sizeof(double);
+  double* made = memory == OF_LIBRARY ? layer_allocate(bytes) : allocate(bytes);
   for (long i = 0; i < elements; ++i) made[i] = value(layer_rank(), (int)(i / (count > 0 ? count : 1)), i % count);
   for (long i = 0; i < GUARDS; ++i) made[elements + i] = guard;
   return made;
@@ -107,13 +108,18 @@ static double* make_blocks(int blocks, long count) {
 
 static void run_blocking(const struct buffers* b) { b->collective->run(&b->call); }
 
-void make_buffers(struct buffers* b, const struct collective* collective, long count) {
+static void free_blocks(double* blocks, enum memory memory) {
+  memory == OF_LIBRARY ? layer_free(blocks) : free(blocks);
+}
+
+void make_buffers(struct buffers* b, const struct collective* collective, long count, enum memory memory) {
   b->collective = collective;
   b->run = run_blocking;
   b->place = (struct place){layer_rank(), layer_size(), 0};
   const int size = b->place.size;
-  b->in = make_blocks(blocks_in(collective->input, size), count);
-  b->out = make_blocks(blocks_in(collective->output, size), count);
+  b->memory = memory;
+  b->in = make_blocks(blocks_in(collective->input, size), count, memory);
+  b->out = make_blocks(blocks_in(collective->output, size), count, memory);
   b->counts = allocate((size_t)size * sizeof(layer_count));
   b->offsets = allocate((size_t)size * sizeof(layer_count));
   for (int rank = 0; rank < size; ++rank) {
@@ -124,8 +130,8 @@ void make_buffers(struct buffers* b, const struct collective* collective, long c
 }
 
 void free_buffers(struct buffers* b) {
-  free(b->in);
-  free(b->out);
+  free_blocks(b->in, b->memory);
+  free_blocks(b->out, b->memory);
   free(b->counts);
   free(b->offsets);
 }

@@ -31,6 +31,9 @@ extern const struct collective collectives[];
 extern const size_t collectives_count;
 const struct collective* find_collective(const char* name);
 
+/* Whose memory the buffers are: the program's own, as malloc's, or the library's. */
+enum memory { OF_PROGRAM, OF_LIBRARY };
+
 /* One collective's buffers for blocks of so many elements, with guards behind them. */
 struct buffers {
   const struct collective* collective;
@@ -39,9 +42,10 @@ struct buffers {
   struct call call;
   double *in, *out;
   layer_count *counts, *offsets;
+  enum memory memory;
 };
 
-void make_buffers(struct buffers* buffers, const struct collective* collective, long count);
+void make_buffers(struct buffers* buffers, const struct collective* collective, long count, enum memory memory);
 void free_buffers(struct buffers* buffers);
 /* Calls it with poisoned output and compares every element and guard on every rank, for the first and the last root; a
  * collective without data has to keep the order. One wrong element on one rank ends the program. */

@@ -4,6 +4,7 @@
 #ifndef VERSUS_LAYER_H
 #define VERSUS_LAYER_H
 
+#include <stddef.h>
 #include <stdint.h>
 
 /* The type of the numbers in the arrays of the v-forms: they are handed over as they are. */
@@ -29,6 +30,9 @@ void layer_end(void);
 void layer_abort(void);
 int layer_rank(void);
 int layer_size(void);
+/* Memory of the library's own, at the beginning of a page: tutti_allocate, MPI_Alloc_mem. */
+void* layer_allocate(size_t bytes);
+void layer_free(void* memory);
 /* The library's name and version, in one line. */
 const char* layer_version(void);
 

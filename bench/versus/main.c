@@ -1,12 +1,12 @@
 /* SPDX-License-Identifier: BSD-3-Clause */
 /* tutti-versus: times collectives; the same source for Tutti and for each MPI library. All ranks run
- *     tutti-versus FILE SCHEME SECONDS LIMIT CORES TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...
+ *     tutti-versus FILE SCHEME SECONDS LIMIT CORES MEMORY TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...
  *     tutti-versus --list
  * rank 0 writes FILE: a line about the library, then one line for each size of each collective (a library that is so
  * slow that the LIMIT in seconds is over leaves out the last ones). SCHEME: loop, barrier or window; SECONDS: for each
  * point; CORES, SIZES and TESTS: numbers with commas between. Rank r is bound to the r-th of the cores, or to none of
- * them: any. With TESTS, unless they are none, it measures how much of the collective's time is hidden behind work
- * (overlap.h). bench/versus/driver starts it. */
+ * them: any. MEMORY: whose the buffers are, the program's or the library's. With TESTS, unless they are none, it
+ * measures how much of the collective's time is hidden behind work (overlap.h). bench/versus/driver starts it. */
 #define _GNU_SOURCE
 #include <sched.h>
 #include <stdio.h>
@@ -64,6 +64,12 @@ static enum scheme scheme_named(const char* name) {
   return LOOP;
 }
 
+static enum memory memory_named(const char* name) {
+  if (strcmp(name, "program") == 0) return OF_PROGRAM;
+  if (strcmp(name, "library") != 0) fail("no such memory", name);
+  return OF_LIBRARY;
+}
+
 /* One collective, at each of the sizes that are begun in time. */
 static void measure_sizes(const char* name, const char* sizes, double end, const struct plan* plan,
                           const struct tests* tests, FILE* file) {
@@ -77,24 +83,24 @@ static void measure_sizes(const char* name, const char* sizes, double end, const
 }
 
 static void run(char** arguments) {
-  const struct plan plan = {scheme_named(arguments[1]), strtod(arguments[2], NULL)};
+  const struct plan plan = {scheme_named(arguments[1]), strtod(arguments[2], NULL), memory_named(arguments[5])};
   pin(arguments[4]);
-  const struct tests tests = read_tests(arguments[5]);
+  const struct tests tests = read_tests(arguments[6]);
   FILE* file = layer_rank() == 0 ? fopen(arguments[0], "w") : NULL;
   if (layer_rank() == 0) {
     if (file == NULL) fail("cannot write", arguments[0]);
     fprintf(file, "{\"library\": \"%s\", \"ranks\": %d}\n", layer_version(), layer_size());
   }
   const double end = now() + strtod(arguments[3], NULL);
-  for (char** pair = arguments + 6; *pair != NULL; pair += 2) measure_sizes(pair[0], pair[1], end, &plan, &tests, file);
+  for (char** pair = arguments + 7; *pair != NULL; pair += 2) measure_sizes(pair[0], pair[1], end, &plan, &tests, file);
   if (file != NULL && fclose(file) != 0) fail("cannot write", arguments[0]);
 }
 
 int main(int argument_count, char** arguments) {
   if (argument_count == 2 && strcmp(arguments[1], "--list") == 0) return list();
   layer_start(&argument_count, &arguments);
-  if (argument_count < 9 || argument_count % 2 == 0)
-    fail("wrong arguments", "FILE SCHEME SECONDS LIMIT CORES TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...");
+  if (argument_count < 10 || argument_count % 2 != 0)
+    fail("wrong arguments", "FILE SCHEME SECONDS LIMIT CORES MEMORY TESTS COLLECTIVE SIZES [COLLECTIVE SIZES]...");
   run(arguments + 1);
   layer_end();
   return 0;

@@ -223,7 +223,7 @@ static int measure_calls(struct point* p) {
 
 void measure(const struct collective* collective, long bytes, const struct plan* plan, FILE* file) {
   struct point* p = calloc(1, sizeof *p);
-  make_buffers(&p->buffers, collective, bytes / (long)sizeof(double));
+  make_buffers(&p->buffers, collective, bytes / (long)sizeof(double), plan->memory);
   p->plan = plan;
   const size_t size = (size_t)p->buffers.place.size;
   double* memory = calloc(size * (3 * MOST_STAMPS + 1) + 2 * (size_t)MOST_STAMPS, sizeof *memory);

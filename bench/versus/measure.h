@@ -16,6 +16,7 @@ enum scheme {
 struct plan {
   enum scheme scheme;
   double seconds; /* for one point, after checks and warm-up */
+  enum memory memory;
 };
 
 /* Rank 0's value, on all ranks. */

@@ -238,7 +238,7 @@ static int rounds_for(const struct overlap* o) {
 void measure_overlap(const struct collective* collective, long bytes, const struct plan* plan,
                      const struct tests* tests, FILE* file) {
   struct overlap o = {.plan = plan, .tests = tests, .columns = 2 + 2 * tests->variants};
-  make_buffers(&o.buffers, collective, bytes / (long)sizeof(double));
+  make_buffers(&o.buffers, collective, bytes / (long)sizeof(double), plan->memory);
   verify(&o.buffers);
   o.buffers.run = run_started;
   verify(&o.buffers);

@@ -249,7 +249,15 @@ def test_a_failing_collective_takes_no_other_with_it(monkeypatch):
 
     monkeypatch.setattr(jobs, "run", run)
     library = peers.Library("tutti", pathlib.Path(), (), (peers.Setting("default"),))
-    options = {"seed": 1, "seconds": 1, "scheme": "loop", "tests": (), "full": True, "statistic": "run"}
+    options = {
+        "seed": 1,
+        "seconds": 1,
+        "scheme": "loop",
+        "tests": (),
+        "full": True,
+        "statistic": "run",
+        "memory": "program",
+    }
     cells = [rounds.Cell(name, 2) for name in ("good", "bad", "fine")]
     made = rounds.Run([library], {cell: [8] for cell in cells}, Place(), type("Options", (), options))
     made.round(lambda cells, series: None)
@@ -272,7 +280,7 @@ def test_points_that_no_job_came_to_are_named(monkeypatch, capsys):
 
     monkeypatch.setattr(jobs, "run", run)
     library = peers.Library("tutti", pathlib.Path(), (), (peers.Setting("calls"),))
-    options = {"seed": 1, "seconds": 1, "scheme": "loop", "tests": (0,), "full": True}
+    options = {"seed": 1, "seconds": 1, "scheme": "loop", "tests": (0,), "full": True, "memory": "program"}
     made = rounds.Run([library], {rounds.Cell("bcast", 2): [8, 64]}, Place(), type("Options", (), options))
     made.round(lambda cells, series: None)
     ((_, one, sizes),) = made.missing()
@@ -295,7 +303,7 @@ def test_a_job_has_the_time_that_the_wire_needs():
     assert quick.budget == 3 + 3 * 1
     assert slow.budget - quick.budget == 30
     assert slow.limit > slow.budget + 30
-    assert quick.arguments("f") == ["f", "loop", "0.5", "6.0", "any", "none", "bcast", "8,64"]
+    assert quick.arguments("f") == ["f", "loop", "0.5", "6.0", "any", "program", "none", "bcast", "8,64"]
 
 
 def test_losing_points_are_listed_worst_first():

@@ -75,6 +75,13 @@ def test_schemes(scheme, tmp_path):
         assert scheme == "window" or min(one["us"]) > 0  # a busy machine may start every call late
 
 
+def test_memory_of_the_library(tmp_path):
+    made, text = quick(tmp_path, "allreduce", "alltoall", "--vs", "openmpi", "--memory", "library")
+    assert "\nAll buffers are memory of the library's own, from tutti_allocate and MPI_Alloc_mem." in text
+    assert {one["library"] for one in made["series"]} == {"tutti", "openmpi"}
+    assert min(us for one in made["series"] for points in one["sizes"].values() for us in points["us"]) > 0
+
+
 def test_sees_that_the_machine_is_busy(tmp_path):
     made, _ = quick(tmp_path, "barrier", "--vs", "none", "--hogs", os.cpu_count())
     (points,) = [points for one in made["series"] for points in one["sizes"].values()]
@@ -126,7 +133,7 @@ def mutant(tmp_path_factory):
 
     def run(collective, tests="none", **environment):
         size = "0" if collective == "barrier" else "24"
-        arguments = [folder / "points", "loop", "0.01", "5", "0", tests, collective, size]
+        arguments = [folder / "points", "loop", "0.01", "5", "0", "program", tests, collective, size]
         return subprocess.run(
             [BUILD / "bin/tutti", "run", "-n", "3", "--timeout", "60", program, *arguments],
             env={**os.environ, "TUTTI_TIMEOUT": "20", **environment},

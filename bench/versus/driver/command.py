@@ -354,6 +354,13 @@ def read_place(options):
     "--overlap", is_flag=True, help="How much of a call's time can be hidden behind work, see docs/overlap.md."
 )
 @click.option("--tests", default="0,1,2,4,8", show_default=True, help="With --overlap: how often a request is tested.")
+@click.option(
+    "--memory",
+    type=click.Choice(["program", "library"]),
+    default="program",
+    show_default=True,
+    help="Whose the buffers are: malloc's, or from tutti_allocate and MPI_Alloc_mem.",
+)
 @click.option("--quick", is_flag=True, help="Two sizes on two ranks, for a moment: does it work?")
 @click.option("--seed", type=int, help="Of the order of the rounds; printed.")
 @click.option("--cores", help="The cores to use, as in 0,1: rank r gets the r-th of them.")

@@ -33,6 +33,7 @@ class Task:
     cores: tuple  # or "any": ranks are bound to none
     tests: tuple = ()  # of a request; with them, overlap is measured
     least: float = 0  # seconds that it takes anyhow, because the wire is slow
+    memory: str = "program"  # whose the buffers are; or "library"
 
     @property
     def wanted(self):
@@ -53,7 +54,8 @@ class Task:
             return ",".join(map(str, numbers))
 
         cores = self.cores if self.cores == "any" else joined(self.cores)
-        words = [str(file), self.scheme, repr(self.seconds), repr(self.budget), cores, joined(self.tests) or "none"]
+        words = [str(file), self.scheme, repr(self.seconds), repr(self.budget), cores, self.memory]
+        words.append(joined(self.tests) or "none")
         return words + [word for name, sizes in self.points.items() for word in (name, joined(sizes))]
 
 

@@ -62,6 +62,11 @@ def write_json(path, made):
     partial.rename(path)
 
 
+MEMORY = {
+    "program": "",
+    "library": "\nAll buffers are memory of the library's own, from tutti_allocate and MPI_Alloc_mem.",
+}
+
 METHOD = """{rounds}; seed {seed}; {minutes:.0f} minutes; {place}; {hogs} busy
 processes beside. Other programs used {before:.2f} of the machine's cores before, and {after:.2f} after.{lines}
 
@@ -70,7 +75,7 @@ point by point. **ratio** = best peer / Tutti, the median over rounds of both in
 median's confidence interval by order statistics, of {level:.0%} or more. **skew**: how long after the first rank the
 last one was done. **floor**: the share of the time that the copies alone take which the call cannot avoid, dealt over
 the cores, at the best speed of copying while all cores copy. "Peer: one round": it was measured no more, as one that
-is more than {thin} times slower, or has a setting that is far better.
+is more than {thin} times slower, or has a setting that is far better.{memory}
 Bold, and "loses": slower than the best peer, by the whole of the interval."""
 
 
@@ -105,6 +110,7 @@ def method(run, facts):
         scheme=f"{options.scheme}: {SCHEMES[options.scheme]}{STATISTICS[options.statistic]}",
         level=facts["level"],
         thin=THIN,
+        memory=MEMORY[options.memory],
     )
 
 

@@ -131,6 +131,7 @@ class Run:
             scheme=options.scheme,
             cores=self.place.cores,
             tests=options.tests,
+            memory=options.memory,
             least=(LEAST_OVERLAP + LEAST_SAMPLE * (2 + 2 * len(options.tests)) if options.tests else LEAST_CALLS)
             * sum(self.place.call_seconds(cell, size) for cell, found in wanted.items() for size in found),
         )

@@ -25,6 +25,14 @@ int layer_size(void) {
   return size;
 }
 
+void* layer_allocate(size_t bytes) {
+  void* memory = NULL;
+  MPI_Alloc_mem((MPI_Aint)bytes, MPI_INFO_NULL, &memory);
+  return memory;
+}
+
+void layer_free(void* memory) { MPI_Free_mem(memory); }
+
 /* The text up to its first comma or line, each run of white space made one blank. */
 const char* layer_version(void) {
   static char text[MPI_MAX_LIBRARY_VERSION_STRING];

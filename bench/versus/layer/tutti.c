@@ -19,6 +19,14 @@ void layer_abort(void) { world_abort(); }
 int layer_rank(void) { return tutti_rank(world); }
 int layer_size(void) { return tutti_size(world); }
 
+void* layer_allocate(size_t bytes) {
+  void* memory = NULL;
+  check(tutti_allocate(world, (int64_t)bytes, &memory));
+  return memory;
+}
+
+void layer_free(void* memory) { check(tutti_release(memory)); }
+
 const char* layer_version(void) {
   static char text[64];
   snprintf(text, sizeof text, "Tutti %s", tutti_version());
