@@ -152,7 +152,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;
   messages = transfers > 0 || mailbox;
-  plain = in_order && how == nullptr && !mailbox && (says.op == Op::none || kernel != nullptr);
+  plain = in_order && how == nullptr && !mailbox && !may_lend && (says.op == Op::none || kernel != nullptr);
 }
 
 /// Of steps that may begin together receives begin first: each lets its sender begin. Behind what this rank sends on
@@ -226,7 +226,8 @@ Instruction Bound::make_ready(const plan::Step& step, const Areas& in_areas, con
   ready.bytes = static_cast<std::size_t>(ready.count) * element;
   ready.at_once = ready.bytes <= piece_bytes && step.source.buffer != plan::Buffer::exposed &&
                   step.target.buffer != plan::Buffer::exposed && !layouts.reach(step.source.buffer, step.target.buffer);
-  ready.simple = ready.at_once && std::max(ready.source.area, ready.target.area) == Place::no_area;
+  ready.simple = ready.at_once && std::max(ready.source.area, ready.target.area) == Place::no_area &&
+                 (step.verb != Verb::publish || step.source.buffer == plan::Buffer::shared);
   if (step.verb == Verb::send || plan::receives(step.verb)) ready.transfer = transfers++;
   if (step.verb == Verb::recv_reduce) {
     ready.landing = scratch_bytes = (scratch_bytes + 63) / 64 * 64;

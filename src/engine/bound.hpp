@@ -55,8 +55,8 @@ struct Instruction {
   plan::Verb verb = plan::Verb::copy;
   plan::Side side = plan::Side::left;
   bool any = false;
-  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address,
-  bool simple = false;   ///< and none of it is an area.
+  bool at_once = false;  ///< copy, reduce: one piece, from memory that this process can address.
+  bool simple = false;   ///< The same, and none of it an area; publish: of what lies in the cell.
   /// copy into an area: whether its source is better read where it lies, see lending.cpp; with_core: by a rank that
   /// shares its core with no other.
   enum class Lends : std::uint8_t { no, with_core, yes } lends = Lends::no;
@@ -110,6 +110,7 @@ struct Bound {
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
+  bool may_lend = false;  ///< Some of its payloads may stay where they are, see lending.cpp.
   /// This rank publishes all that it has to, and then awaits all others of its host: as they do, most likely.
   bool mutual = false;
   bool messages = false;  ///< It may wait for a message, and not for cells alone.

@@ -68,6 +68,7 @@ void Bound::find_lends(Rank row) {
                        (step.source.buffer == Buffer::output &&
                         !written_output.touch(step.source.offset, step.source.offset + step.bytes));
     if (whole && stays && writers[number] == 1 && readers[number] == 0) step.lends = lends(step);
+    may_lend = may_lend || step.lends != Instruction::Lends::no;
   }
 }
 

@@ -153,6 +153,8 @@ class Operation {
   bool conclude(const Instruction& step, transport::State state);
   void take_back(transport::Transfer& transfer);
   bool publish(const Instruction& step);
+  /// In a cell of which the payload lies elsewhere.
+  [[gnu::noinline]] void say_where(const Place& source, std::size_t bytes, host::Cell& mine) const;
   // Owners of cells are rows of the board.
   bool seen(const Instruction& step, Rank owner);
   bool is_missing(const Instruction& step, Rank owner) const;  // another one, whose cell is awaited

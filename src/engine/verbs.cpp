@@ -116,19 +116,24 @@ bool Operation::await_everyone(const Instruction& step) {
   return true;
 }
 
+void Operation::say_where(const Place& source, std::size_t bytes, host::Cell& mine) const {
+  if (source.buffer != Buffer::shared) {
+    mine.address = reinterpret_cast<std::uint64_t>(address(source));
+    mine.area = host::find_lent(channel_.engine_.segment(), address(source), bytes);
+  } else if (source.area != Place::no_area) {
+    const Slots::Given& payload = area(source.area);
+    mine.area = payload.lent == 0 ? payload.slot : payload.lent;
+    mine.address = payload.lent;
+  }
+}
+
 bool Operation::publish(const Instruction& step) {
   const std::uint64_t sequence = cell_sequence(step.cell);
   if (!channel_.consumed(in_the_way(sequence, step.source.area))) return false;
   host::Cell& mine = cell(channel_.row(), step.cell);
-  const bool exposed = step.source.buffer != Buffer::shared;
   mine.length = step.bytes;
-  mine.address = exposed ? reinterpret_cast<std::uint64_t>(address(step.source)) : 0;
-  if (exposed) mine.area = host::find_lent(channel_.engine_.segment(), address(step.source), step.bytes);
-  if (step.source.area != Place::no_area) {
-    const Slots::Given& payload = area(step.source.area);
-    mine.area = payload.lent == 0 ? payload.slot : payload.lent;
-    mine.address = payload.lent;
-  }
+  mine.address = 0;
+  if (!step.simple) say_where(step.source, step.bytes, mine);
   // Release: pairs with the acquire in `seen`; payload, length and address become visible with the word.
   mine.word.store(word(sequence), std::memory_order_release);
   published_ = true;
@@ -300,7 +305,7 @@ bool Operation::run_in_order() {
 
 bool Operation::advance_in_order() {
   const Index before = at_;
-  if (!run_in_order() || !read_by_all()) return at_ != before;
+  if (!run_in_order()) return at_ != before;
   finish(Phase::done);
   return true;
 }

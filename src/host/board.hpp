@@ -30,9 +30,10 @@ constexpr std::uint64_t world_context(std::uint64_t job) { return base::combine(
 struct alignas(line) Cell {
   std::atomic<std::uint64_t> word;  ///< 32-bit sequence (low), 32-bit signature (high); a sequence starts at 1.
   std::uint64_t length;             ///< Bytes published: of the payload, or of the exposed memory.
-  std::uint64_t address;            ///< Exposed memory in the owner's address space; 0 = a payload.
-  /// Of a payload that is too large for the cell: the first of its area's slots. Of exposed memory: where it lies in
-  /// the segment; 0 = not there.
+  /// Exposed memory in the owner's address space; of a payload 0, or anything else if it lies in the segment.
+  std::uint64_t address;
+  /// Of a payload that is too large for the cell: the first of its area's slots, or where it lies in the segment. Of
+  /// exposed memory: the same; 0 = not there.
   std::uint64_t area;
   std::byte payload[small_payload];
 };
