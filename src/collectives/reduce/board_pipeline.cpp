@@ -5,6 +5,8 @@
 //
 //     0, 2, 3   #0 #1 #2 ...
 //     root 1       0  1  2 ...        each: 0 op (1 op 2 op 3)
+#include <utility>
+
 #include "collectives/board.hpp"
 
 namespace tutti::collectives::reduce {
@@ -22,10 +24,11 @@ plan::Plan board_pipeline(const Shape& shape) {
     if (shape.rank != shape.root) {
       board::put(b, line, cell, operand(shape, piece));
     } else {
-      line.add(b.copy(operand(shape, piece), piece));
+      Handle placed = b.copy(operand(shape, piece), piece);  // the first waits for it, and the others for the first
       board::around(shape, [&](Rank rank, Side side) {
         line.add(b.await(rank, cell, piece.count));
-        line.add(b.reduce(Writer::shared(rank, cell, 0, piece.count), piece, side));
+        line.add(b.reduce(Writer::shared(rank, cell, 0, piece.count), piece, side))
+            .after(std::exchange(placed, Handle()));
       });
     }
     order.finish(cell);

@@ -21,9 +21,9 @@ plan::Plan board_pipeline(const Shape& shape) {
     const Slice piece = board::part_of(whole(shape), cell, cells), mine = operand(shape, piece);
     board::Line& line = order.of(cell);
     if (shape.rank > 0) {
-      line.add(b.copy(mine, piece));
+      const Handle placed = b.copy(mine, piece);
       line.add(b.await(shape.rank - 1, cell, piece.count));
-      line.add(b.reduce(Writer::shared(shape.rank - 1, cell, 0, piece.count), piece, Side::left));
+      line.add(b.reduce(Writer::shared(shape.rank - 1, cell, 0, piece.count), piece, Side::left)).after(placed);
     }
     if (shape.rank + 1 < shape.size) board::put(b, line, cell, shape.rank > 0 ? piece : mine);
     order.finish(cell);
