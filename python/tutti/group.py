@@ -119,7 +119,8 @@ class Group(Collectives, Parts, Exchanges, Sums, Plans, Objects):
             raise Error(f"zeros: elements of {kind} are Python objects; pass a type of numbers or records")
         given = [shape] if np.ndim(shape) == 0 else list(shape)
         lengths = [whole("each length of the shape", length, 0, sys.maxsize) for length in given]
-        memory = self._handle.allocate(max(1, math.prod(lengths) * kind.itemsize))
+        size = whole("the bytes of the array", math.prod(lengths) * kind.itemsize, 0, sys.maxsize)
+        memory = self._handle.allocate(max(1, size))
         return np.ndarray(lengths, kind, buffer=memory)
 
     @property

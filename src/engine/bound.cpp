@@ -19,12 +19,13 @@ namespace {
 constexpr std::size_t most_fetched = 4096;
 constexpr std::int32_t most_cells_fetched = 8;
 
-/// Whether a rank may write payloads that are too large for a cell, also where others see none: they may neither write
-/// nor read it themselves.
-bool may_have_areas(const Description& says, Rank ranks) {
+/// How large a rank's payload may be, in bytes and about, also where others see none: they may neither write nor read
+/// it themselves. But for the calls whose counts only some ranks know, so much at most is lent as this says.
+std::size_t largest_payload(const Description& says, Rank ranks) {
+  constexpr std::size_t in_an_area = Bound::least_lent - 1, enough = Bound::least_lent;
   switch (says.kind) {
     case Kind::barrier:
-      return false;
+      return 0;
     case Kind::bcast:
     case Kind::reduce:
     case Kind::allreduce:
@@ -39,17 +40,23 @@ bool may_have_areas(const Description& says, Rank ranks) {
     case Kind::alltoall:
     case Kind::reduce_scatter_block:
       break;
-    default:  // only some ranks know all counts
-      return true;
+    default:  // What is lent in allgatherv and reduce_scatter all ranks read, or have the like.
+      return in_an_area;
   }
-  const std::size_t most = host::small_payload / (static_cast<std::size_t>(ranks) * std::max(says.element, 1u));
-  return says.exact != Exactness::none || static_cast<std::size_t>(says.count) > most;
+  if (says.exact != Exactness::none) return in_an_area;
+  const std::size_t each = static_cast<std::size_t>(ranks) * says.element;
+  return static_cast<std::size_t>(says.count) > enough / std::max<std::size_t>(each, 1)
+             ? enough
+             : static_cast<std::size_t>(says.count) * each;
 }
 
-/// Of cells alone half of the ring stays for who is ahead; of areas as many as an operation may take.
-std::uint64_t untold_after(bool areas, bool areas_elsewhere, std::int32_t cells) {
-  if (areas) return 0;
-  return areas_elsewhere ? static_cast<std::uint64_t>(std::max(0, host::areas - cells)) : host::cells / 2;
+/// Of cells alone half of the ring stays for who is ahead; of areas as many as an operation may take; and who lends a
+/// payload waits for everybody.
+std::uint64_t untold_after(bool areas, const Description& says, Rank ranks, std::int32_t cells) {
+  const std::size_t elsewhere = largest_payload(says, ranks);
+  if (areas || elsewhere >= Bound::least_lent) return 0;
+  if (elsewhere <= host::small_payload) return host::cells / 2;
+  return static_cast<std::uint64_t>(std::max(0, host::areas - cells));
 }
 
 std::uint64_t cell_key(Rank owner, std::int32_t cell) {
@@ -126,7 +133,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   const Rank row = rows(plan.rank);
   const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
-  most_untold = untold_after(areas, may_have_areas(says, rows.blocks(plan.size)), plan.cells);
+  most_untold = untold_after(areas, says, rows.blocks(plan.size), plan.cells);
   for (const plan::Step& step : plan.steps) {
     if (step.verb != Verb::publish || !in_areas.contains(cell_key(row, step.cell))) continue;
     const std::size_t payload = static_cast<std::size_t>(step.source.offset + step.source.count) * element;
@@ -255,6 +262,7 @@ void Bound::join_copies() {
         !plain_memory(copy.source) || !plain_memory(copy.target) || !plain_memory(reduce.source))
       continue;
     instructions[j].other = instructions[i].source;
+    instructions[j].simple = instructions[j].simple && instructions[i].source.area == Place::no_area;
     instructions[i].count = 0;
     instructions[i].bytes = 0;
   }

@@ -88,6 +88,14 @@ struct Bound {
   Bound(plan::Plan plan, const Description& description, std::span<const Rank> near = {}, Layouts laid_out = {},
         const ExactCall* exact = nullptr);
 
+  /// Payloads of fewer bytes are copied, wherever they lie: that costs no more than waiting for their readers.
+  static constexpr std::size_t least_lent = 16 << 10;
+  /// Only some ranks know how large payloads are.
+  static bool counts_apart(Kind kind) {
+    return kind == Kind::gatherv || kind == Kind::scatterv || kind == Kind::alltoallv || kind == Kind::alltoallw ||
+           kind >= Kind::neighbor_allgather;
+  }
+
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
 

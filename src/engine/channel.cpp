@@ -281,11 +281,11 @@ void Channel::settle() {
     operation->published_ = false;
   }
   if (!tell) return;
-  const std::uint64_t consumed = consumed_;
+  const std::uint64_t consumed = consumed_, ahead = ahead_;
   update_consumed();
   drop_finished();
   // Without news for others only threads of this rank are woken: what a message has brought its other end knows.
-  published || consumed_ != consumed ? ring_bells() : engine_.waiting().ring(engine_.place());
+  published || consumed_ != consumed || ahead_ != ahead ? ring_bells() : engine_.waiting().ring(engine_.place());
 }
 
 void Channel::settle_alone(Operation& operation) {
@@ -335,12 +335,16 @@ void Channel::update_consumed() {
   untold_ = false;
   if (!board_) return;
   if (next_cell_ == consumed_) return;
-  std::uint64_t consumed = next_cell_;
+  std::uint64_t consumed = next_cell_, ahead = 0;
   for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
     if (operation->released_ == operation->cells_end_) continue;
-    consumed = operation->released_;
-    break;
+    consumed = std::min(consumed, operation->released_);
+    // Behind the last of them all is done.
+    ahead =
+        operation->cells_end_ == next_cell_ ? 0 : operation->cells_end_ << 32 | static_cast<std::uint32_t>(next_cell_);
   }
+  // Release: as below, for `is_done_with`.
+  if (ahead != ahead_) board_.member(row()).ahead.store(ahead_ = ahead, std::memory_order_release);
   if (consumed == consumed_) return;
   consumed_ = consumed;
   // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.

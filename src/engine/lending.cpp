@@ -18,10 +18,9 @@ using plan::Verb;
 
 namespace {
 
-// Of less, copying costs no more than waiting for the readers. Where ranks share a core, who could go ahead without
-// that waits for others to get it (AMD EPYC, 4 and 8 ranks on two cores: bcast of 32 KiB 1.3 and 1.6 times slower, of
-// 128 KiB 1.5 and 1.3 times faster).
-constexpr std::size_t least_lent = 16 << 10, least_lent_ahead = 32 << 10;
+/// Where ranks share a core, who could go ahead without waiting for his readers waits for others to get it (AMD EPYC, 4
+/// and 8 ranks on two cores: bcast of 32 KiB 1.3 and 1.6 times slower, of 128 KiB 1.5 and 1.3 times faster).
+constexpr std::size_t least_lent_ahead = 32 << 10;
 
 /// Parts of a buffer.
 class Parts {
@@ -47,11 +46,13 @@ class Parts {
 }  // namespace
 
 /// A copy that fills an area whole, from memory that the plan leaves as it is. What a user's function reads must not
-/// change, and this may after a loss. Who waits for all to be done with a cell waits for more than its readers: between
-/// neighbours, and in plans of the user's, that would be too much.
+/// change, and this may after a loss. Who lends waits until all are done with the cell: of plans of the user's, and
+/// between neighbours, that would be more than its readers; and where counts are known to some alone, others than two
+/// ranks may have no reason to tell that they are.
 void Bound::find_lends(Rank row) {
   const bool users = description.op != Op::none && kernel == nullptr;
-  if (!areas || opens || users || description.kind >= Kind::neighbor_allgather) return;
+  const bool known = !counts_apart(description.kind) || (description.kind < Kind::neighbor_allgather && plan.size == 2);
+  if (!areas || opens || users || !known) return;
   Parts written_output;
   std::vector<int> writers(written.size()), readers(written.size());
   const auto own = [row](const Place& place) { return place.area != Place::no_area && place.owner == row; };
@@ -111,13 +112,28 @@ bool Operation::look_for_readers() {
     channel_.update_consumed();
     published_ = true;
   }
-  if (!channel_.consumed(lent_until_)) return false;
+  std::vector<Rank> behind;
+  if (!channel_.consumed(lent_until_)) readers(behind);
+  if (!behind.empty()) return false;
   lent_until_ = 0;
   return true;
 }
 
 void Operation::readers(std::vector<Rank>& ranks) const {
-  if (lent_until_ != 0 && released_ == cells_end_) channel_.readers_behind(lent_until_, ranks);
+  if (lent_until_ == 0 || released_ != cells_end_) return;
+  for (Rank row = 0; row < channel_.board_.size(); ++row)
+    if (row != channel_.row() && !channel_.is_done_with(row, cell_base_, lent_until_))
+      ranks.push_back(channel_.near_[static_cast<std::size_t>(row)]);
+}
+
+/// Also where an operation that it began before is not done.
+bool Channel::is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const {
+  if (consumed_by(row) >= end) return true;
+  // Acquire: pairs with the release in `update_consumed`.
+  const std::uint64_t ahead = board_.member(row).ahead.load(std::memory_order_acquire);
+  const auto from = static_cast<std::uint32_t>(ahead >> 32), to = static_cast<std::uint32_t>(ahead);
+  const auto reaches = [](std::uint32_t low, std::uint32_t high) { return static_cast<std::int32_t>(high - low) >= 0; };
+  return ahead != 0 && reaches(from, static_cast<std::uint32_t>(begin)) && reaches(static_cast<std::uint32_t>(end), to);
 }
 
 }  // namespace tutti::engine

@@ -73,7 +73,10 @@ constexpr int slots_used(int size, int ranks_per_core) {
 struct alignas(line) Member {
   /// All cells with sequence <= this, and their areas, may be reused, as far as this rank is concerned.
   std::atomic<std::uint64_t> consumed;
-  std::atomic<std::int32_t> touching;  ///< Row whose exposed memory this rank writes (in one process: or reads), or -1.
+  /// So may the cells behind the one in the high half, up to the one in the low half, although some before them may
+  /// not: the low 32 bits of their sequences. 0: there are none.
+  std::atomic<std::uint64_t> ahead;
+  std::atomic<std::int32_t> touching;  ///< Row whose exposed memory this rank writes, or -1; see Channel::while_whole.
 };
 
 /// The start of a board.

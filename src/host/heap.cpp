@@ -103,7 +103,7 @@ Offset Segment::allocate(std::size_t bytes) {
   }
   if (block == 0)
     throw Error(Cause::system, "the shared memory of this host is full (" + std::to_string(bytes) + " bytes wanted, " +
-                                   why_ + "): free groups that are no longer used");
+                                   why_ + "): free groups and memory that are no longer used");
   if ((link(block).load(std::memory_order_relaxed) & 1) == 0) std::memset(at(block, bytes), 0, bytes);
   return block;
 }
@@ -113,9 +113,18 @@ void Segment::free(Offset offset, std::size_t bytes) {
   if (offset < layout_.heap || offset % alignment_of(order) != 0 || offset >= capacity_ ||
       bytes_of(order) > capacity_ - offset)
     throw Error(Cause::system, "a block of shared memory is given back that never was one");
-  const bool large = bytes_of(order) >= returned_to_system;
-  const bool zeroed = large && madvise(at(offset, bytes_of(order)), bytes_of(order), MADV_REMOVE) == 0;
-  push(offset, order, zeroed);
+  push(offset, order, bytes_of(order) >= returned_to_system && return_to_system(offset, bytes_of(order)));
 }
+
+/// False where it stays, also for want of addresses: who gives back is often a destructor.
+bool Segment::return_to_system(Offset offset, std::size_t bytes) {
+  try {
+    return madvise(at(offset, bytes), bytes, MADV_REMOVE) == 0;
+  } catch (const Error&) {
+    return false;
+  }
+}
+
+std::size_t Segment::block_bytes(std::size_t bytes) { return bytes_of(order_of(bytes)); }
 
 }  // namespace tutti::host

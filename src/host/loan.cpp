@@ -10,10 +10,13 @@
 #include <mutex>
 #include <utility>
 
+#include "base/forks.hpp"
+
 namespace tutti::host {
 namespace {
 
-constexpr std::size_t huge_page = std::size_t{2} << 20;
+/// Of smaller blocks advice is not worth a part of the process's map.
+constexpr std::size_t worth_advice = std::size_t{64} << 10, huge_page = std::size_t{2} << 20;
 
 struct Loan {
   std::shared_ptr<Segment> segment;
@@ -28,6 +31,8 @@ struct Loans {
   std::map<const std::byte*, Loan, std::less<>> by_address;
   /// How many there are. Relaxed: who asks about memory of a loan has it from who made that.
   std::atomic<std::size_t> count{0};
+  /// A child takes nothing back, but asks whether it may.
+  base::AtFork at_fork{[this] { lock.lock(); }, [this](bool) { lock.unlock(); }};
 };
 
 /// Kept for ever: memory is given back by destructors, of which some run after those of this file.
@@ -37,23 +42,29 @@ Loans& loans() {
 }
 
 /// Whoever computes in it wants large pages, and to find it in a core file; the segment itself wants neither.
-void prepare(std::byte* memory, std::size_t bytes) {
-  const std::size_t length = round_up(bytes, page);
-  madvise(memory, length, MADV_DODUMP);
-  if (bytes >= huge_page) madvise(memory, length, MADV_HUGEPAGE);
+void advise(std::byte* memory, std::size_t bytes, bool computes) {
+  if (bytes >= worth_advice) madvise(memory, bytes, computes ? MADV_DODUMP : MADV_DONTDUMP);
+  if (bytes >= huge_page) madvise(memory, bytes, computes ? MADV_HUGEPAGE : MADV_NOHUGEPAGE);
 }
 
 }  // namespace
 
 std::byte* lend(const std::shared_ptr<Segment>& segment, std::size_t bytes) {
   Loans& all = loans();
+  const std::size_t whole = Segment::block_bytes(bytes);
   const Offset offset = segment->allocate(bytes);
-  std::byte* const memory = segment->at(offset, bytes);
-  prepare(memory, bytes);
-  const std::lock_guard guard(all.lock);
-  all.by_address.emplace(memory, Loan{segment, offset, bytes, getpid()});
-  all.count.store(all.by_address.size(), std::memory_order_relaxed);
-  return memory;
+  try {
+    // All of the block, as it is given back.
+    std::byte* const memory = segment->at(offset, whole);
+    advise(memory, whole, true);
+    const std::lock_guard guard(all.lock);
+    all.by_address.emplace(memory, Loan{segment, offset, bytes, getpid()});
+    all.count.store(all.by_address.size(), std::memory_order_relaxed);
+    return memory;
+  } catch (...) {
+    segment->free(offset, bytes);
+    throw;
+  }
 }
 
 bool take_back(std::byte* memory) {
@@ -65,7 +76,9 @@ bool take_back(std::byte* memory) {
   all.by_address.erase(found);
   all.count.store(all.by_address.size(), std::memory_order_relaxed);
   guard.unlock();
-  if (loan.owner == getpid()) loan.segment->free(loan.offset, loan.bytes);
+  if (loan.owner != getpid()) return true;
+  advise(memory, Segment::block_bytes(loan.bytes), false);
+  loan.segment->free(loan.offset, loan.bytes);
   return true;
 }
 

@@ -103,7 +103,7 @@ struct alignas(line) Header {
   Offset processes;        ///< Process[size]
   Offset links;            ///< One word per page of the file: the free lists' links
   Offset pairs;            ///< Page-aligned; pair_area_bytes(size) bytes.
-  Offset heap;             ///< Boards are carved from here on.
+  Offset heap;             ///< Boards and loans are carved from here on.
   /// Where the ranks of other hosts can be asked, for readers from outside (launch/directory.hpp); 0 = there are none.
   std::atomic<Offset> directory;
   std::atomic<std::uint64_t> directory_bytes;
@@ -166,9 +166,12 @@ class Segment {
   /// leaves the segment. The address stays valid as long as the Segment.
   std::byte* at(Offset offset, std::size_t bytes);
 
-  /// Zeroed memory for a board; any process. Throws Error (system) when the segment is full.
+  /// Zeroed memory, for a board or for a program (loan.hpp); any process. Throws Error (system) when the segment is
+  /// full.
   Offset allocate(std::size_t bytes);
   void free(Offset offset, std::size_t bytes);
+  /// How large the block is that so many bytes take.
+  static std::size_t block_bytes(std::size_t bytes);
 
   /// Takes this process's place: records the pid, holds the life lock, becomes alive.
   void enter(Rank world_rank);
@@ -202,6 +205,7 @@ class Segment {
   std::byte* map_window(std::size_t window);
   std::byte* map_large(Offset offset, std::size_t bytes);
 
+  bool return_to_system(Offset offset, std::size_t bytes);
   Offset pop(int order);
   Offset pop_larger(int order);
   Offset bump(int order);

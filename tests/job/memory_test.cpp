@@ -6,11 +6,15 @@
 #include <gtest/gtest.h>
 
 #include <array>
+#include <atomic>
+#include <memory>
 #include <numeric>
 #include <string>
 #include <string_view>
+#include <thread>
 #include <vector>
 
+#include "base/clock.hpp"
 #include "board.hpp"
 #include "host/board.hpp"
 #include "job/inproc.hpp"
@@ -99,6 +103,55 @@ TEST(Memory, WhatIsCombinedInPlaceIsNotLent) {
         for (std::size_t i = 0; i < length; ++i)
           ASSERT_EQ(sums[i], 2 * (static_cast<std::int64_t>(i) + round) + 1) << algorithm << ", round " << round;
       }
+  });
+}
+
+/// Waits for something outside of the library, as a program does that computes or talks to others; false: in vain.
+bool comes(const std::atomic<bool>& sign) {
+  const std::uint64_t end = base::now() + 10'000'000'000;
+  while (!sign.load(std::memory_order_acquire) && base::now() < end) std::this_thread::yield();
+  return sign.load(std::memory_order_acquire);
+}
+
+TEST(Memory, WhoTakesNothingHoldsNobodyUp) {
+  job::run_inproc(3, {}, [done = std::make_shared<std::atomic<bool>>(false)](const Group& world) {
+    for (const std::string_view algorithm : {"board", "board:segment=65536"}) {
+      const std::array<Count, 3> counts{0, 5000, 0}, offsets{0, 0, 5000};
+      std::vector<std::int64_t> mine(static_cast<std::size_t>(counts[static_cast<std::size_t>(world.rank())]));
+      Numbers all = numbers(world, 3);
+      const std::vector<std::int64_t> nothing;
+      done->store(false, std::memory_order_release);
+      world.barrier();
+      if (world.rank() == 0)
+        world.scatterv(all, mine, counts, offsets, 0, {.algorithm = algorithm});
+      else
+        world.scatterv(nothing, mine, counts, offsets, 0, {.algorithm = algorithm});
+      if (world.rank() == 0) done->store(true, std::memory_order_release);
+      EXPECT_TRUE(world.rank() != 2 || comes(*done)) << algorithm;
+      EXPECT_TRUE(world.rank() != 1 || mine.back() == 3 + 4999);
+      world.barrier();
+    }
+  });
+}
+
+/// Rank 1 has read what rank 0 lends, and is not done with what it began before, which rank 2 came late to.
+TEST(Memory, WhatWasBegunBeforeHoldsNobodyUp) {
+  struct Signs {
+    std::atomic<bool> read{false}, done{false};
+  };
+  job::run_inproc(3, {}, [signs = std::make_shared<Signs>()](const Group& world) {
+    const std::vector<std::int64_t> one{1};
+    std::vector<std::int64_t> total(1);
+    Numbers data = numbers(world, world.rank() == 0 ? 9 : 0);
+    EXPECT_TRUE(world.rank() != 2 || comes(signs->read));
+    Request before = world.iallreduce(one, total, sum);
+    world.bcast(data, 0, {.algorithm = "board_pipeline"});
+    EXPECT_EQ(data.back(), 9 + static_cast<std::int64_t>(length) - 1);
+    if (world.rank() == 1) signs->read.store(true, std::memory_order_release);
+    if (world.rank() == 0) signs->done.store(true, std::memory_order_release);
+    EXPECT_TRUE(world.rank() != 1 || comes(signs->done));
+    before.wait();
+    EXPECT_EQ(total.front(), 3);
   });
 }
 

@@ -11,9 +11,12 @@
 
 namespace tutti::mpi::memory {
 
+/// Smaller arrays are copied wherever they lie, and each would take a page.
+static constexpr MPI_Aint least = 16 << 10;
+
 int alloc_mem(MPI_Aint size, MPI_Info info, void* base) noexcept {
   const Host* const here = Host::get();
-  if (here == nullptr || here->memory() == nullptr || size <= 0 || base == nullptr || info != MPI_INFO_NULL)
+  if (here == nullptr || here->memory() == nullptr || size < least || base == nullptr || info != MPI_INFO_NULL)
     return real.Alloc_mem(size, info, base);
   try {
     *static_cast<void**>(base) = host::lend(here->memory(), static_cast<std::size_t>(size));

@@ -6,7 +6,7 @@
 
 namespace tutti::mpi::memory {
 
-/// With hints for the MPI it is the MPI's, and where Tutti has none (left).
+/// With hints for the MPI it is the MPI's, and so are a few bytes, and all where Tutti has none (left).
 int alloc_mem(MPI_Aint size, MPI_Info info, void* base) noexcept;
 int free_mem(void* base) noexcept;
 

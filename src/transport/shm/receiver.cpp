@@ -231,12 +231,21 @@ void Receiver::fetch_piece(std::uint64_t name) {
   const std::size_t length = std::min<std::uint64_t>(piece_, fetch.receive->size - fetch.offset);
   const std::uint64_t from = fetch.address + fetch.offset;
   std::byte* const to = fetch.receive->data + fetch.offset;
-  if ((from & lent) != 0)
-    base::copy(to, segment_.at(from & ~lent, length), length);
-  else if (const int error = read_memory(segment_.process(fetch.peer).pid, from, {to, length}); error != 0)
-    return could_not_read(name, error);
+  const int error = (from & lent) != 0 ? copy_lent(from & ~lent, {to, length})
+                                       : read_memory(segment_.process(fetch.peer).pid, from, {to, length});
+  if (error != 0) return could_not_read(name, error);
   fetch.offset += length;
   if (fetch.offset == fetch.receive->size) fetched(name);
+}
+
+/// As read_memory.
+int Receiver::copy_lent(host::Offset from, std::span<std::byte> to) {
+  try {
+    base::copy(to.data(), segment_.at(from, to.size()), to.size());
+    return 0;
+  } catch (const Error&) {  // this process has no addresses left
+    return ENOMEM;
+  }
 }
 
 /// All bytes are here. They count only when the sender has not taken the message back and still lives: another process

@@ -63,6 +63,7 @@ class Receiver {
   void start(Transfer& receive, const Message& message);
   bool fetch_pieces();
   void fetch_piece(std::uint64_t name);
+  int copy_lent(host::Offset from, std::span<std::byte> to);
   void fetched(std::uint64_t name);
   void could_not_read(std::uint64_t name, int error);
   void ask_for_fragments(std::uint64_t name);

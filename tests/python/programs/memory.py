@@ -31,7 +31,14 @@ for _ in range(20000):  # 16 GB, if nothing were given back
 assert GROUP.zeros(7, np.dtype([("a", "i4"), ("b", "f8")])).shape == (7,)
 assert GROUP.zeros(()).shape == () and GROUP.zeros(0).shape == (0,) and GROUP.zeros((3, 0)).shape == (3, 0)
 
-for wrong in ({"shape": -1}, {"shape": (2, 1.5)}, {"shape": 3, "dtype": object}, {"shape": 1 << 50}):
+HUGE = 1 << 50
+for wrong in (
+    {"shape": -1},
+    {"shape": (2, 1.5)},
+    {"shape": 3, "dtype": object},
+    {"shape": HUGE},
+    {"shape": (HUGE, HUGE)},
+):
     try:
         GROUP.zeros(**wrong)
         raise SystemExit(f"{wrong} was taken")
