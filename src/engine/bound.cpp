@@ -19,13 +19,13 @@ namespace {
 constexpr std::size_t most_fetched = 4096;
 constexpr std::int32_t most_cells_fetched = 8;
 
-/// How large a rank's payload may be, in bytes and about, also where others see none: they may neither write nor read
-/// it themselves. But for the calls whose counts only some ranks know, so much at most is lent as this says.
-std::size_t largest_payload(const Description& says, Rank ranks) {
-  constexpr std::size_t in_an_area = Bound::least_lent - 1, enough = Bound::least_lent;
+/// Where a rank's payloads may lie, also where others see none: they may neither write nor read it themselves.
+enum class Payloads { in_cells, in_areas, lent };
+
+Payloads payloads_of(const Description& says, Rank ranks) {
   switch (says.kind) {
     case Kind::barrier:
-      return 0;
+      return Payloads::in_cells;
     case Kind::bcast:
     case Kind::reduce:
     case Kind::allreduce:
@@ -40,22 +40,21 @@ std::size_t largest_payload(const Description& says, Rank ranks) {
     case Kind::alltoall:
     case Kind::reduce_scatter_block:
       break;
-    default:  // What is lent in allgatherv and reduce_scatter all ranks read, or have the like.
-      return in_an_area;
+    default:  // Only some ranks know all counts. Of what is lent then each rank reads some, or has the like.
+      return Payloads::in_areas;
   }
-  if (says.exact != Exactness::none) return in_an_area;
-  const std::size_t each = static_cast<std::size_t>(ranks) * says.element;
-  return static_cast<std::size_t>(says.count) > enough / std::max<std::size_t>(each, 1)
-             ? enough
-             : static_cast<std::size_t>(says.count) * each;
+  if (says.exact != Exactness::none) return Payloads::in_areas;
+  const std::size_t each = static_cast<std::size_t>(ranks) * std::max(says.element, 1u);
+  const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(says.count) <= bytes / each; };
+  if (fits(host::small_payload)) return Payloads::in_cells;
+  return fits(Bound::least_lent - 1) ? Payloads::in_areas : Payloads::lent;
 }
 
 /// Of cells alone half of the ring stays for who is ahead; of areas as many as an operation may take; and who lends a
 /// payload waits for everybody.
-std::uint64_t untold_after(bool areas, const Description& says, Rank ranks, std::int32_t cells) {
-  const std::size_t elsewhere = largest_payload(says, ranks);
-  if (areas || elsewhere >= Bound::least_lent) return 0;
-  if (elsewhere <= host::small_payload) return host::cells / 2;
+std::uint64_t untold_after(bool areas, Payloads elsewhere, std::int32_t cells) {
+  if (areas || elsewhere == Payloads::lent) return 0;
+  if (elsewhere == Payloads::in_cells) return host::cells / 2;
   return static_cast<std::uint64_t>(std::max(0, host::areas - cells));
 }
 
@@ -133,7 +132,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   const Rank row = rows(plan.rank);
   const Areas in_areas = find_areas(rows);
   areas = !in_areas.empty();
-  most_untold = untold_after(areas, says, rows.blocks(plan.size), plan.cells);
+  most_untold = untold_after(areas, payloads_of(says, rows.blocks(plan.size)), plan.cells);
   for (const plan::Step& step : plan.steps) {
     if (step.verb != Verb::publish || !in_areas.contains(cell_key(row, step.cell))) continue;
     const std::size_t payload = static_cast<std::size_t>(step.source.offset + step.source.count) * element;

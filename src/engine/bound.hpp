@@ -90,12 +90,6 @@ struct Bound {
 
   /// Payloads of fewer bytes are copied, wherever they lie: that costs no more than waiting for their readers.
   static constexpr std::size_t least_lent = 16 << 10;
-  /// Only some ranks know how large payloads are.
-  static bool counts_apart(Kind kind) {
-    return kind == Kind::gatherv || kind == Kind::scatterv || kind == Kind::alltoallv || kind == Kind::alltoallw ||
-           kind >= Kind::neighbor_allgather;
-  }
-
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
 
@@ -159,7 +153,7 @@ struct Bound {
   void find_streams(Rank ranks);
   // lending.cpp
   void find_lends(Rank row);
-  Instruction::Lends lends(const Instruction& step) const;
+  Instruction::Lends lends(std::size_t bytes, bool waits_anyway) const;
   std::size_t beginning_of_area(Rank row) const;
   bool find_in_order() const;
   bool find_mutual(Rank ranks) const;

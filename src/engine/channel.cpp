@@ -335,14 +335,13 @@ void Channel::update_consumed() {
   untold_ = false;
   if (!board_) return;
   if (next_cell_ == consumed_) return;
-  std::uint64_t consumed = next_cell_, ahead = 0;
-  for (const Operation* operation = first_; operation != nullptr; operation = operation->next_) {
-    if (operation->released_ == operation->cells_end_) continue;
-    consumed = std::min(consumed, operation->released_);
-    // Behind the last of them all is done.
-    ahead =
-        operation->cells_end_ == next_cell_ ? 0 : operation->cells_end_ << 32 | static_cast<std::uint32_t>(next_cell_);
-  }
+  const auto done = [](const Operation& operation) { return operation.released_ == operation.cells_end_; };
+  const Operation *first = first_, *last = last_;  // that are not
+  while (first != nullptr && done(*first)) first = first->next_;
+  while (last != nullptr && done(*last)) last = last->previous_;
+  const std::uint64_t consumed = first != nullptr ? first->released_ : next_cell_;
+  const bool goes_ahead = last != nullptr && last->cells_end_ != next_cell_;
+  const std::uint64_t ahead = goes_ahead ? last->cells_end_ << 32 | static_cast<std::uint32_t>(next_cell_) : 0;
   // Release: as below, for `is_done_with`.
   if (ahead != ahead_) board_.member(row()).ahead.store(ahead_ = ahead, std::memory_order_release);
   if (consumed == consumed_) return;

@@ -165,7 +165,9 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Adds the ranks of the group that are not.
   void readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const;
   std::uint64_t consumed_by(Rank row) const;
-  bool is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const;  // the cells behind `begin`, lending.cpp
+  // The cells behind `begin`; of other members (lending.cpp).
+  bool is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const;
+  bool all_done_with(std::uint64_t begin, std::uint64_t end) const;
   /// Before anybody is told of a mismatch, and at the latest when the operation has taken its first steps.
   void record();
   void write_record(const Operation& operation);

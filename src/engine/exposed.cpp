@@ -75,8 +75,10 @@ bool Channel::write_exposed(Operation& operation, Rank row, const Exposed& to, s
   const Rank place = place_of(near_[static_cast<std::size_t>(row)]);
   int refused = 0;
   const bool whole = while_whole(row, [&] {
-    if (to.here != nullptr || engine_.setup().direct)
-      base::copy(to.here != nullptr ? to.here : reinterpret_cast<std::byte*>(to.there), from.data(), from.size());
+    if (to.here != nullptr)
+      base::copy(to.here, from.data(), from.size());
+    else if (engine_.setup().direct)
+      base::copy(reinterpret_cast<std::byte*>(to.there), from.data(), from.size());
     else if (engine_.segment().probe(place) != host::Life::alive)
       refused = ESRCH;  // its number may be another process's by now
     else

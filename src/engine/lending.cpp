@@ -3,8 +3,8 @@
 // into an area for others to read: its cell says where they lie. They are copied once instead of twice, and none waits
 // for an area to be free; but this rank is done only when all others are done with the cell.
 #include <algorithm>
-#include <iterator>
 #include <map>
+#include <utility>
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
@@ -43,16 +43,29 @@ class Parts {
   std::map<std::size_t, std::size_t> ends_;  // end -> begin, apart from each other
 };
 
+/// Whether all ranks have a reason to tell that they are done with a call's cells: whoever lends waits for them all.
+/// Where only some know the counts, others may take nothing; between neighbours, and in plans of the user's, most would
+/// be waited for in vain.
+bool all_tell(Kind kind, Rank ranks) {
+  switch (kind) {
+    case Kind::gatherv:
+    case Kind::scatterv:
+    case Kind::alltoallv:
+    case Kind::alltoallw:
+      return ranks == 2;
+    default:
+      return kind < Kind::neighbor_allgather;
+  }
+}
+
 }  // namespace
 
 /// A copy that fills an area whole, from memory that the plan leaves as it is. What a user's function reads must not
-/// change, and this may after a loss. Who lends waits until all are done with the cell: of plans of the user's, and
-/// between neighbours, that would be more than its readers; and where counts are known to some alone, others than two
-/// ranks may have no reason to tell that they are.
+/// change, and this may after a loss.
 void Bound::find_lends(Rank row) {
   const bool users = description.op != Op::none && kernel == nullptr;
-  const bool known = !counts_apart(description.kind) || (description.kind < Kind::neighbor_allgather && plan.size == 2);
-  if (!areas || opens || users || !known) return;
+  if (!areas || opens || users || !all_tell(description.kind, plan.size)) return;
+  const bool waits_anyway = awaits_all(plan.size);
   Parts written_output;
   std::vector<int> writers(written.size()), readers(written.size());
   const auto own = [row](const Place& place) { return place.area != Place::no_area && place.owner == row; };
@@ -68,18 +81,18 @@ void Bound::find_lends(Rank row) {
     const bool stays = step.source.buffer == Buffer::input ||
                        (step.source.buffer == Buffer::output &&
                         !written_output.touch(step.source.offset, step.source.offset + step.bytes));
-    if (whole && stays && writers[number] == 1 && readers[number] == 0) step.lends = lends(step);
+    if (whole && stays && writers[number] == 1 && readers[number] == 0) step.lends = lends(step.bytes, waits_anyway);
     may_lend = may_lend || step.lends != Instruction::Lends::no;
   }
 }
 
-/// Of a step that may.
-Instruction::Lends Bound::lends(const Instruction& step) const {
+/// Of a step that may, by a rank that waits for all others anyway or not.
+Instruction::Lends Bound::lends(std::size_t bytes, bool waits_anyway) const {
   using enum Instruction::Lends;
-  if (step.bytes < least_lent) return no;
-  if (awaits_all(plan.size)) return yes;
+  if (bytes < least_lent) return no;
+  if (waits_anyway) return yes;
   const bool chain = description.kind == Kind::scan || description.kind == Kind::exscan;
-  return chain || step.bytes < least_lent_ahead ? with_core : yes;
+  return chain || bytes < least_lent_ahead ? with_core : yes;
 }
 
 /// Instead of copying it; false where it does not lie in the segment.
@@ -88,7 +101,7 @@ bool Operation::lend(const Instruction& step) {
   if (step.lends == with_core && channel_.engine_.setup().ranks_per_core() > 1) return false;
   const host::Segment& segment = channel_.engine_.segment();
   const host::Offset lent = host::find_lent(segment, address(step.source), step.bytes);
-  if (!segment.has(lent, host::large_payload) || lent == 0) return false;
+  if (lent == 0 || !segment.has(lent, host::large_payload)) return false;
   Slots::Given& payload = areas_[static_cast<std::size_t>(step.target.area)];
   payload.lent = lent;
   payload.before = 0;  // nobody has to be done with the slots
@@ -112,9 +125,7 @@ bool Operation::look_for_readers() {
     channel_.update_consumed();
     published_ = true;
   }
-  std::vector<Rank> behind;
-  if (!channel_.consumed(lent_until_)) readers(behind);
-  if (!behind.empty()) return false;
+  if (!channel_.consumed(lent_until_) && !channel_.all_done_with(cell_base_, lent_until_)) return false;
   lent_until_ = 0;
   return true;
 }
@@ -122,13 +133,19 @@ bool Operation::look_for_readers() {
 void Operation::readers(std::vector<Rank>& ranks) const {
   if (lent_until_ == 0 || released_ != cells_end_) return;
   for (Rank row = 0; row < channel_.board_.size(); ++row)
-    if (row != channel_.row() && !channel_.is_done_with(row, cell_base_, lent_until_))
+    if (!channel_.is_done_with(row, cell_base_, lent_until_))
       ranks.push_back(channel_.near_[static_cast<std::size_t>(row)]);
+}
+
+bool Channel::all_done_with(std::uint64_t begin, std::uint64_t end) const {
+  for (Rank row = 0; row < board_.size(); ++row)
+    if (!is_done_with(row, begin, end)) return false;
+  return true;
 }
 
 /// Also where an operation that it began before is not done.
 bool Channel::is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const {
-  if (consumed_by(row) >= end) return true;
+  if (row == this->row() || consumed_by(row) >= end) return true;
   // Acquire: pairs with the release in `update_consumed`.
   const std::uint64_t ahead = board_.member(row).ahead.load(std::memory_order_acquire);
   const auto from = static_cast<std::uint32_t>(ahead >> 32), to = static_cast<std::uint32_t>(ahead);

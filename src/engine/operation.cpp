@@ -229,12 +229,16 @@ Rank Operation::awaited() const {
 
 void Operation::blockers(std::vector<Rank>& ranks) const {
   ranks.clear();
+  blocked_on(ranks, &Operation::blockers);
+}
+
+void Operation::blocked_on(std::vector<Rank>& ranks, ByStep by_step) const {
   if (mailbox_ && !mailbox_->delivered())
     mailbox_->blockers(ranks);
   else if (!bound_->in_order)
-    for (const Index index : blocked_) blockers(index, ranks);
+    for (const Index index : blocked_) (this->*by_step)(index, ranks);
   else if (!at_end())
-    blockers(at_, ranks);
+    (this->*by_step)(at_, ranks);
   readers(ranks);
 }
 

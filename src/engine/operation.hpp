@@ -136,6 +136,9 @@ class Operation {
   /// plan's areas.
   std::uint64_t in_the_way(std::uint64_t sequence, std::int32_t area) const;
   void blockers(plan::Index index, std::vector<Rank>& ranks) const;
+  /// Adds the ranks that it is blocked on now, for each step as that function does.
+  using ByStep = void (Operation::*)(plan::Index, std::vector<Rank>&) const;
+  void blocked_on(std::vector<Rank>& ranks, ByStep by_step) const;
   /// Those that still read what this rank has lent, where it waits for nothing else.
   void readers(std::vector<Rank>& ranks) const;
   /// The same, but of a step that awaits everyone all that have not come, and not just the next.

@@ -48,13 +48,7 @@ Wait Operation::tell() const {
   Wait told;
   told.context = channel_.who_.context;
   std::vector<Rank> ranks;
-  if (mailbox_ && !mailbox_->delivered())
-    mailbox_->blockers(ranks);
-  else if (!bound_->in_order)
-    for (const Index index : blocked_) unseen(index, ranks);
-  else if (!at_end())
-    unseen(at_, ranks);
-  readers(ranks);
+  blocked_on(ranks, &Operation::unseen);
   std::sort(ranks.begin(), ranks.end());
   ranks.erase(std::unique(ranks.begin(), ranks.end()), ranks.end());
   for (const Rank rank : ranks) told.add(channel_.who_.world[static_cast<std::size_t>(rank)]);
