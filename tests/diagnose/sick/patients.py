@@ -59,9 +59,9 @@ class Patient:
         assert done.returncode == 0, done.stderr
         return done.stdout
 
-    def says(self, expression):
-        """Asks until a finding is so, as text and as JSON: the job needs a moment to hang, and a busy host may answer
-        too late."""
+    def says(self, expression, waiting):
+        """Asks until a finding is so, as text and as JSON, and these ranks wait: the job needs a moment to hang, and a
+        busy host may answer too late."""
         end = time.monotonic() + PATIENCE
         while True:
             begin = time.monotonic()
@@ -69,10 +69,10 @@ class Patient:
             seconds = time.monotonic() - begin
             if re.search("^" + expression, text, re.MULTILINE):
                 found = json.loads(self.why("--json"))
-                finding = next((one for one in found["findings"] if re.match(expression, one["text"])), None)
-                if finding is not None:
-                    return Answer(text, found, finding, seconds)
-            assert time.monotonic() < end, f"no {expression} in\n{text}\n{self.printed()}"
+                for finding in found["findings"]:
+                    if re.match(expression, finding["text"]) and sorted(finding["waiting"]) == sorted(waiting):
+                        return Answer(text, found, finding, seconds)
+            assert time.monotonic() < end, f"no {expression} with {waiting} waiting in\n{text}\n{self.printed()}"
             time.sleep(0.1)
 
     def get_well(self):
