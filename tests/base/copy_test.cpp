@@ -31,15 +31,17 @@ std::string wrong(Copy copy, std::size_t bytes, std::size_t from, std::size_t to
   return std::all_of(end, target.end(), is_guard) ? "" : "bytes behind the target are written";
 }
 
-void try_all(Copy copy) {
+void try_all(Copy copy, std::size_t least = 0) {
   for (const std::size_t bytes : {0, 1, 15, 16, 17, 63, 64, 65, 127, 128, 4095, 4096, 4097, 8192 + 31, 65536, 100'001})
     for (const std::size_t from : {0, 1, 8, 16, 63})
       for (const std::size_t to : {0, 1, 16, 48, 63, 64})
-        ASSERT_EQ(wrong(copy, bytes, from, to), "") << bytes << " bytes, " << from << " to " << to;
+        if (bytes >= least) {
+          ASSERT_EQ(wrong(copy, bytes, from, to), "") << bytes << " bytes, " << from << " to " << to;
+        }
 }
 
 TEST(Copy, OfAnyLength) { try_all(copy); }
-TEST(Copy, OfManyBytes) { try_all(copy_large); }
+TEST(Copy, OfManyBytes) { try_all(copy_large, large_copy); }
 TEST(Copy, PastTheCaches) { try_all(copy_streaming); }
 
 TEST(CopyMutants, AreSeen) {
