@@ -15,13 +15,13 @@ namespace tutti {
 
 /// `bytes` bytes, zeroed, at the beginning of a page, of the memory that this rank's host shares; only this rank uses
 /// it. Large arrays of collectives that lie in it are copied and combined where they are, where other memory is copied
-/// through the system or through cells. Local. Throws Error (system) when there is none left.
+/// through the system or through cells. Local. Throws Error: system when there is none left, usage for an empty group.
 TUTTI_API void* allocate(const Group& group, std::size_t bytes);
 /// Gives it back; null is allowed. No operation may be in flight with it. It outlives the group and the job. Throws
 /// Error (usage) for other memory.
 TUTTI_API void release(void* memory);
 
-/// For containers:
+/// For containers; throws what `allocate` throws, never std::bad_alloc:
 ///
 ///     std::vector<double, tutti::Allocator<double>> field(n, tutti::Allocator<double>(world));
 template <class T>
@@ -33,6 +33,9 @@ class Allocator {
   using propagate_on_container_swap = std::true_type;
 
   explicit Allocator(Group group) : group_(std::move(group)) {}
+  // Of a container that has been moved away the allocator stays: it may be filled again.
+  Allocator(const Allocator& other) = default;
+  Allocator& operator=(const Allocator& other) = default;
   template <class Other>
   Allocator(const Allocator<Other>& other) : group_(other.group()) {}
 

@@ -23,6 +23,7 @@ constexpr std::int32_t most_cells_fetched = 8;
 enum class Payloads { in_cells, in_areas, lent };
 
 Payloads payloads_of(const Description& says, Rank ranks) {
+  const bool may_be_lent = Bound::all_tell(says.kind, ranks);
   switch (says.kind) {
     case Kind::barrier:
       return Payloads::in_cells;
@@ -47,7 +48,7 @@ Payloads payloads_of(const Description& says, Rank ranks) {
   const std::size_t each = static_cast<std::size_t>(ranks) * std::max(says.element, 1u);
   const auto fits = [&](std::size_t bytes) { return static_cast<std::size_t>(says.count) <= bytes / each; };
   if (fits(host::small_payload)) return Payloads::in_cells;
-  return fits(Bound::least_lent - 1) ? Payloads::in_areas : Payloads::lent;
+  return may_be_lent && !fits(Bound::least_lent - 1) ? Payloads::lent : Payloads::in_areas;
 }
 
 /// Of cells alone half of the ring stays for who is ahead; of areas as many as an operation may take; and who lends a

@@ -90,6 +90,10 @@ struct Bound {
 
   /// Payloads of fewer bytes are copied, wherever they lie: that costs no more than waiting for their readers.
   static constexpr std::size_t least_lent = 16 << 10;
+  /// Whether all ranks have a reason to tell that they are done with a call's cells: whoever lends waits for them all.
+  /// Where only some know the counts, others may take nothing; between neighbours, and in plans of the user's, most
+  /// would be waited for in vain.
+  static bool all_tell(Kind kind, Rank ranks);
   /// Bytes moved by one step before other operations get their turn.
   static constexpr std::size_t piece_bytes = 1 << 20;
 
@@ -112,7 +116,8 @@ struct Bound {
   bool in_order = false;
   /// In order, and nothing else is to be done for it: the path of small calls, on which nobody asks what else there is.
   bool plain = false;
-  bool may_lend = false;  ///< Some of its payloads may stay where they are, see lending.cpp.
+  bool may_lend = false;     ///< Some of its payloads may stay where they are, see lending.cpp.
+  bool others_lend = false;  ///< Those of others may, who then wait until this rank is done with it.
   /// This rank publishes all that it has to, and then awaits all others of its host: as they do, most likely.
   bool mutual = false;
   bool messages = false;  ///< It may wait for a message, and not for cells alone.

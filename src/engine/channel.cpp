@@ -281,11 +281,11 @@ void Channel::settle() {
     operation->published_ = false;
   }
   if (!tell) return;
-  const std::uint64_t consumed = consumed_, ahead = ahead_;
+  const std::uint64_t consumed = consumed_;
   update_consumed();
   drop_finished();
   // Without news for others only threads of this rank are woken: what a message has brought its other end knows.
-  published || consumed_ != consumed || ahead_ != ahead ? ring_bells() : engine_.waiting().ring(engine_.place());
+  published || consumed_ != consumed ? ring_bells() : engine_.waiting().ring(engine_.place());
 }
 
 void Channel::settle_alone(Operation& operation) {
@@ -336,14 +336,9 @@ void Channel::update_consumed() {
   if (!board_) return;
   if (next_cell_ == consumed_) return;
   const auto done = [](const Operation& operation) { return operation.released_ == operation.cells_end_; };
-  const Operation *first = first_, *last = last_;  // that are not
+  const Operation* first = first_;  // that is not
   while (first != nullptr && done(*first)) first = first->next_;
-  while (last != nullptr && done(*last)) last = last->previous_;
   const std::uint64_t consumed = first != nullptr ? first->released_ : next_cell_;
-  const bool goes_ahead = last != nullptr && last->cells_end_ != next_cell_;
-  const std::uint64_t ahead = goes_ahead ? last->cells_end_ << 32 | static_cast<std::uint32_t>(next_cell_) : 0;
-  // Release: as below, for `is_done_with`.
-  if (ahead != ahead_) board_.member(row()).ahead.store(ahead_ = ahead, std::memory_order_release);
   if (consumed == consumed_) return;
   consumed_ = consumed;
   // Release: pairs with the acquire in `consumed_by`; the writer reuses a cell only after this rank's reads of it.

@@ -165,7 +165,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   /// Adds the ranks of the group that are not.
   void readers_behind(std::uint64_t sequence, std::vector<Rank>& ranks) const;
   std::uint64_t consumed_by(Rank row) const;
-  // The cells behind `begin`; of other members (lending.cpp).
+  // The operation with the cells behind `begin`; of other members (lending.cpp).
   bool is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const;
   bool all_done_with(std::uint64_t begin, std::uint64_t end) const;
   /// Before anybody is told of a mismatch, and at the latest when the operation has taken its first steps.
@@ -253,8 +253,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
   std::uint64_t history_ = 0;              // hash of all operations so far
   std::uint64_t next_cell_ = 0;            // cells given out so far
   std::uint64_t touched_ = all_touched;    // so many cells, from the first, need no touch any more
-  std::uint64_t consumed_ = 0;             // what this rank has told,
-  std::uint64_t ahead_ = 0;                // and of cells behind others that it is not done with
+  std::uint64_t consumed_ = 0;             // what this rank has told
   std::uint64_t all_consumed_ = 0;         // cached minimum over members
   const Operation* unrecorded_ = nullptr;  // has just begun: its record is not written yet
   std::uint64_t alarm_seen_ = 0;

@@ -43,10 +43,9 @@ class Parts {
   std::map<std::size_t, std::size_t> ends_;  // end -> begin, apart from each other
 };
 
-/// Whether all ranks have a reason to tell that they are done with a call's cells: whoever lends waits for them all.
-/// Where only some know the counts, others may take nothing; between neighbours, and in plans of the user's, most would
-/// be waited for in vain.
-bool all_tell(Kind kind, Rank ranks) {
+}  // namespace
+
+bool Bound::all_tell(Kind kind, Rank ranks) {
   switch (kind) {
     case Kind::gatherv:
     case Kind::scatterv:
@@ -58,13 +57,12 @@ bool all_tell(Kind kind, Rank ranks) {
   }
 }
 
-}  // namespace
-
 /// A copy that fills an area whole, from memory that the plan leaves as it is. What a user's function reads must not
 /// change, and this may after a loss.
 void Bound::find_lends(Rank row) {
   const bool users = description.op != Op::none && kernel == nullptr;
-  if (!areas || opens || users || !all_tell(description.kind, plan.size)) return;
+  others_lend = most_untold == 0 && all_tell(description.kind, plan.size);
+  if (!areas || opens || users || !others_lend) return;
   const bool waits_anyway = awaits_all(plan.size);
   Parts written_output;
   std::vector<int> writers(written.size()), readers(written.size());
@@ -114,18 +112,34 @@ bool Operation::reads_lent(const Place& place) const {
 }
 
 std::byte* Operation::lent_payload(const Place& place) const {
+  return lent_at(cell(place.owner, place.cell).area, place, host::large_payload - place.offset);
+}
+
+/// A part of what the place's owner lends from there on.
+std::byte* Operation::lent_at(host::Offset lent, const Place& place, std::size_t bytes) const {
   host::Segment& segment = channel_.engine_.segment();
-  const host::Offset lent = cell(place.owner, place.cell).area;
-  if (!segment.has(lent, host::large_payload)) damaged(place.owner, "lends no memory where it says");
-  return segment.at(lent, host::large_payload) + place.offset;
+  if (!segment.has(lent, place.offset + bytes)) damaged(place.owner, "lends no memory where it says");
+  try {
+    return segment.at(lent + place.offset, bytes);
+  } catch (const Error& error) {  // no reduction function has thrown it
+    throw Unreadable(error.what());
+  }
+}
+
+/// That this rank is done with the cells, although an operation before may hold up that it says so of all. The place is
+/// free: that of cells a ring before has been read, or those of this operation could not have been used.
+void Operation::say_ahead() {
+  // Release: pairs with the acquire in `is_done_with`; who lends gives the memory back after this rank's reads of it.
+  channel_.board_.ahead(channel_.row(), cell_base_).store(cells_end_, std::memory_order_release);
+  published_ = true;
 }
 
 bool Operation::look_for_readers() {
   if (std::exchange(released_, cells_end_) != cells_end_) {  // the others may wait for this rank alike
     channel_.update_consumed();
-    published_ = true;
+    say_ahead();
   }
-  if (!channel_.consumed(lent_until_) && !channel_.all_done_with(cell_base_, lent_until_)) return false;
+  if (!channel_.consumed(lent_until_) && !channel_.all_done_with(cell_base_, cells_end_)) return false;
   lent_until_ = 0;
   return true;
 }
@@ -133,7 +147,7 @@ bool Operation::look_for_readers() {
 void Operation::readers(std::vector<Rank>& ranks) const {
   if (lent_until_ == 0 || released_ != cells_end_) return;
   for (Rank row = 0; row < channel_.board_.size(); ++row)
-    if (!channel_.is_done_with(row, cell_base_, lent_until_))
+    if (!channel_.is_done_with(row, cell_base_, cells_end_))
       ranks.push_back(channel_.near_[static_cast<std::size_t>(row)]);
 }
 
@@ -146,11 +160,8 @@ bool Channel::all_done_with(std::uint64_t begin, std::uint64_t end) const {
 /// Also where an operation that it began before is not done.
 bool Channel::is_done_with(Rank row, std::uint64_t begin, std::uint64_t end) const {
   if (row == this->row() || consumed_by(row) >= end) return true;
-  // Acquire: pairs with the release in `update_consumed`.
-  const std::uint64_t ahead = board_.member(row).ahead.load(std::memory_order_acquire);
-  const auto from = static_cast<std::uint32_t>(ahead >> 32), to = static_cast<std::uint32_t>(ahead);
-  const auto reaches = [](std::uint32_t low, std::uint32_t high) { return static_cast<std::int32_t>(high - low) >= 0; };
-  return ahead != 0 && reaches(from, static_cast<std::uint32_t>(begin)) && reaches(static_cast<std::uint32_t>(end), to);
+  // Acquire: pairs with the release in `say_ahead`.
+  return board_.ahead(row, begin).load(std::memory_order_acquire) == end;
 }
 
 }  // namespace tutti::engine

@@ -75,7 +75,7 @@ bool Operation::advance() {
   try {
     const bool stepped = plain_ ? advance_in_order() : advance_otherwise();
     return std::exchange(worked_, false) || stepped;
-  } catch (const Damaged& error) {
+  } catch (const Unreadable& error) {
     channel_.broken_off(*this, error.what(), Cause::system);
   } catch (const std::bad_alloc&) {
     channel_.broken_off(*this, "this process has no memory left", Cause::system);
@@ -186,6 +186,7 @@ void Operation::end() {
 
 void Operation::finish(Phase phase) {
   released_ = cells_end_;
+  if (bound_->others_lend && channel_.first_ != this) say_ahead();
   // Whoever sees the end may give the plan away.
   const bool sends = bound_->messages && channel_.spans_hosts();
   // Release: pairs with the acquire in finished(), so that whoever sees the end sees the results.

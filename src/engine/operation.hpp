@@ -171,18 +171,20 @@ class Operation {
   [[gnu::noinline]] bool combine_pieces(const Instruction& step);
   [[gnu::noinline]] bool combine_laid_out(const Instruction& step);  // packing.cpp
   struct Laid;                                                       // one piece of such a step
-  /// What another process has written into the board cannot be.
-  struct Damaged : std::runtime_error {
+  /// What another process has written into the board cannot be, or there are no addresses for what it lends.
+  struct Unreadable : std::runtime_error {
     using std::runtime_error::runtime_error;
   };
   // Payloads that are read where they lie (lending.cpp).
   bool lend(const Instruction& step);
   std::byte* lent_payload(const Place& place) const;
+  std::byte* lent_at(host::Offset lent, const Place& place, std::size_t bytes) const;
   bool reads_lent(const Place& place) const;
   /// Nobody reads what this rank has lent any more. Asked when nothing else is left to do, and then this rank is done
   /// with the others' cells.
   bool read_by_all() { return lent_until_ == 0 || look_for_readers(); }
   [[gnu::noinline]] bool look_for_readers();
+  void say_ahead();
   [[noreturn]] void damaged(Rank owner, const char* what) const;  // throws it
   bool combine_piece(const Laid& piece, const Instruction& step);
   void move(const Instruction& step, std::byte* to, const std::byte* from, std::size_t bytes);

@@ -42,8 +42,8 @@ std::byte* Operation::address_in_area(const Place& place) const {
 }
 
 void Operation::damaged(Rank owner, const char* what) const {
-  throw Damaged("rank " + std::to_string(channel_.near_[static_cast<std::size_t>(owner)]) + " " + what +
-                "; some process wrote where it must not");
+  throw Unreadable("rank " + std::to_string(channel_.near_[static_cast<std::size_t>(owner)]) + " " + what +
+                   "; some process wrote where it must not");
 }
 
 host::Cell& Operation::cell(Rank owner, std::int32_t number) const {
@@ -249,7 +249,6 @@ bool Operation::deliver(std::span<const std::byte> from, const Place& target) {
 /// Nowhere, and the operation has failed, where the owner exposes less.
 Exposed Operation::exposed(const Place& place, std::size_t bytes) {
   const host::Cell& theirs = cell(place.owner, place.cell);
-  host::Segment& segment = channel_.engine_.segment();
   // Written by another process: checked before use.
   const std::uint64_t length = theirs.length, address = theirs.address, lent = theirs.area;
   if (address == 0 || place.offset > length || bytes > length - place.offset) {
@@ -257,9 +256,7 @@ Exposed Operation::exposed(const Place& place, std::size_t bytes) {
                              place.offset + bytes);
     return {};
   }
-  if (lent == 0) return {address + place.offset};
-  if (!segment.has(lent, place.offset + bytes)) damaged(place.owner, "lends no memory where it says");
-  return {address + place.offset, segment.at(lent + place.offset, bytes)};
+  return {address + place.offset, lent != 0 ? lent_at(lent, place, bytes) : nullptr};
 }
 
 bool Operation::run(const Instruction& step) {

@@ -12,7 +12,8 @@ namespace tutti::host {
 BoardLayout::BoardLayout(int size) {
   const auto ranks = static_cast<std::size_t>(size);
   members = sizeof(BoardHeader);
-  cells = members + ranks * sizeof(Member);
+  ahead = members + ranks * sizeof(Member);
+  cells = ahead + ranks * host::cells * sizeof(std::atomic<std::uint64_t>);
   areas = cells + ranks * host::cells * sizeof(Cell);
   // Of the slot that it is told a reader checks only that there is one: the largest payload lies inside even so.
   records = areas + ranks * static_cast<std::size_t>(slots(size)) * slot_stride + large_payload;
@@ -60,6 +61,7 @@ Board::Board(std::byte* memory, int size, Rank rank, std::uint64_t context) {
   size_ = size;
   rank_ = rank;
   const BoardLayout layout(size);
+  ahead_ = reinterpret_cast<std::atomic<std::uint64_t>*>(memory_ + layout.ahead);
   cells_ = memory_ + layout.cells;
   areas_ = memory_ + layout.areas;
   records_ = reinterpret_cast<Record*>(memory_ + layout.records);

@@ -62,7 +62,8 @@ inline constexpr int least_slots = (areas + 1) * slots_of(large_payload);
 static_assert(least_slots >= medium_areas * slots_of(medium_payload));
 /// Slots of each rank of a board of that size. Two megabytes are twice a core's own cache, see engine/slots.hpp; boards
 /// of up to eight ranks fill a power of two, which they are given anyway. Of large boards they would be too much.
-constexpr int slots(int size) { return std::clamp(8 * 240 / size, least_slots, 240); }
+inline constexpr int most_slots = 239;
+constexpr int slots(int size) { return std::clamp(8 * most_slots / size, least_slots, most_slots); }
 /// How many of them it uses: those of all ranks of a core are two megabytes, or they would not fit the cache that all
 /// cores share (AMD EPYC, 8 ranks on 2 cores: allreduce of 1 MiB 926 -> 610 us, alltoall of 128 KiB 432 -> 324).
 constexpr int slots_used(int size, int ranks_per_core) {
@@ -73,9 +74,6 @@ constexpr int slots_used(int size, int ranks_per_core) {
 struct alignas(line) Member {
   /// All cells with sequence <= this, and their areas, may be reused, as far as this rank is concerned.
   std::atomic<std::uint64_t> consumed;
-  /// So may the cells behind the one in the high half, up to the one in the low half, although some before them may
-  /// not: the low 32 bits of their sequences. 0: there are none.
-  std::atomic<std::uint64_t> ahead;
   std::atomic<std::int32_t> touching;  ///< Row whose exposed memory this rank writes, or -1; see Channel::while_whole.
 };
 
@@ -104,13 +102,14 @@ struct alignas(line) BoardIdentity {
 /// Where the parts of a board of that size lie, from its start.
 struct BoardLayout {
   explicit BoardLayout(int size);
-  std::size_t members, cells, areas, records, identity, bytes;
+  std::size_t members, ahead, cells, areas, records, identity, bytes;
 };
 
 /// A view of a board. Cheap to use: all addresses are computed once.
 ///
-/// In memory: BoardHeader; per rank its Member; the cells, those of one operation side by side, so that a rank that has
-/// just got its core touches one page and not one per member; per rank its areas; per rank its records; who they are.
+/// In memory: BoardHeader; per rank its Member; per rank what it is done with ahead of others; the cells, those of one
+/// operation side by side, so that a rank that has just got its core touches one page and not one per member; per rank
+/// its areas; per rank its records; who they are.
 class Board {
  public:
   static std::size_t bytes(int size);
@@ -128,6 +127,11 @@ class Board {
   BoardHeader& header() const { return *reinterpret_cast<BoardHeader*>(memory_); }
   Member& member(Rank rank) const {
     return *reinterpret_cast<Member*>(memory_ + sizeof(BoardHeader) + static_cast<std::size_t>(rank) * sizeof(Member));
+  }
+  /// Of the operation whose cells begin behind this sequence: where they end, if the rank is done with them although
+  /// not with all cells before; else anything less, or more.
+  std::atomic<std::uint64_t>& ahead(Rank rank, std::uint64_t sequence) const {
+    return ahead_[static_cast<std::size_t>(rank) * cells + sequence % cells];
   }
   Record& record(Rank rank, std::uint64_t operation) const {
     return records_[static_cast<std::size_t>(rank) * records + operation % records];
@@ -147,6 +151,7 @@ class Board {
 
  private:
   std::byte* memory_ = nullptr;
+  std::atomic<std::uint64_t>* ahead_ = nullptr;
   std::byte* cells_ = nullptr;
   std::byte* areas_ = nullptr;
   Record* records_ = nullptr;

@@ -82,22 +82,22 @@ Offset Segment::pop_larger(int order) {
 }
 
 /// A block that was never used, or 0.
-Offset Segment::bump(int order) {
+Offset Segment::bump(int order, std::uint64_t end) {
   Offset next = header_->heap_next.load(std::memory_order_relaxed);
   for (;;) {
     const Offset from = std::clamp<Offset>(next, layout_.heap, capacity_);
     const Offset block = (from + alignment_of(order) - 1) / alignment_of(order) * alignment_of(order);
-    if (block >= capacity_ || bytes_of(order) > capacity_ - block) return 0;
+    if (block >= end || bytes_of(order) > end - block) return 0;
     if (header_->heap_next.compare_exchange_weak(next, block + bytes_of(order), std::memory_order_relaxed))
       return block;
   }
 }
 
-Offset Segment::allocate(std::size_t bytes) {
+Offset Segment::allocate(std::size_t bytes, std::uint64_t spared) {
   const int order = order_of(bytes);
   Offset block = pop(order);
   if (block == 0) {
-    block = bump(order);
+    block = bump(order, capacity_ - std::min(spared, capacity_));
     if (block != 0) return block;
     block = pop_larger(order);
   }

@@ -18,6 +18,9 @@ namespace {
 /// Of smaller blocks advice is not worth a part of the process's map.
 constexpr std::size_t worth_advice = std::size_t{64} << 10, huge_page = std::size_t{2} << 20;
 
+/// One in so many bytes of the segment is never lent: groups made later need boards.
+constexpr std::uint64_t spared = 8;
+
 struct Loan {
   std::shared_ptr<Segment> segment;
   Offset offset;
@@ -52,7 +55,7 @@ void advise(std::byte* memory, std::size_t bytes, bool computes) {
 std::byte* lend(const std::shared_ptr<Segment>& segment, std::size_t bytes) {
   Loans& all = loans();
   const std::size_t whole = Segment::block_bytes(bytes);
-  const Offset offset = segment->allocate(bytes);
+  const Offset offset = segment->allocate(bytes, segment->capacity() / spared);
   try {
     // All of the block, as it is given back.
     std::byte* const memory = segment->at(offset, whole);

@@ -18,7 +18,7 @@
 namespace tutti::host {
 
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
-inline constexpr std::uint32_t wire_version = 9;
+inline constexpr std::uint32_t wire_version = 10;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
 inline constexpr std::int32_t max_processes = 32768;
 
@@ -167,8 +167,8 @@ class Segment {
   std::byte* at(Offset offset, std::size_t bytes);
 
   /// Zeroed memory, for a board or for a program (loan.hpp); any process. Throws Error (system) when the segment is
-  /// full.
-  Offset allocate(std::size_t bytes);
+  /// full, but for so many bytes that are spared where they were never used.
+  Offset allocate(std::size_t bytes, std::uint64_t spared = 0);
   void free(Offset offset, std::size_t bytes);
   /// How large the block is that so many bytes take.
   static std::size_t block_bytes(std::size_t bytes);
@@ -208,7 +208,7 @@ class Segment {
   bool return_to_system(Offset offset, std::size_t bytes);
   Offset pop(int order);
   Offset pop_larger(int order);
-  Offset bump(int order);
+  Offset bump(int order, std::uint64_t end);
   void push(Offset block, int order, bool zeroed);
   std::atomic<std::uint64_t>& link(Offset block);
 

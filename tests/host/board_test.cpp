@@ -25,6 +25,7 @@ std::vector<Range> parts(const Board& board, int size) {
   std::vector<Range> all{{&board.header(), sizeof(BoardHeader)}};
   for (Rank rank = 0; rank < size; ++rank) {
     all.push_back({&board.member(rank), sizeof(Member)});
+    for (std::uint64_t i = 0; i < cells; ++i) all.push_back({&board.ahead(rank, i), sizeof(std::uint64_t)});
     for (std::uint64_t i = 0; i < cells; ++i) all.push_back({&board.cell(rank, i), sizeof(Cell)});
     for (std::uint64_t i = 0; i < areas; ++i)
       all.push_back({board.area(rank, i * slots_of(large_payload)), large_payload});
@@ -42,7 +43,7 @@ TEST(Board, PartsAreDisjointAndInside) {
     Board::format(memory, size, 42, size);
     const Board board(memory, size, 0, 42);
     const std::vector<Range> all = parts(board, size);
-    EXPECT_EQ(all.size(), 1u + static_cast<std::size_t>(size) * (1 + cells + areas + records));
+    EXPECT_EQ(all.size(), 1u + static_cast<std::size_t>(size) * (1 + 2 * cells + areas + records));
     for (std::size_t i = 0; i + 1 < all.size(); ++i)
       EXPECT_LE(static_cast<const std::byte*>(all[i].begin) + all[i].bytes, all[i + 1].begin);
     EXPECT_EQ(all.front().begin, memory);

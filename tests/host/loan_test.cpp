@@ -6,7 +6,9 @@
 #include <unistd.h>
 
 #include <algorithm>
+#include <bit>
 #include <cstring>
+#include <vector>
 
 #include "child.hpp"
 #include "tutti/error.hpp"
@@ -49,6 +51,16 @@ TEST(Loan, OtherMemoryIsNone) {
   EXPECT_EQ(find_lent(*other, memory, 64), 0u) << "another segment's";
   EXPECT_FALSE(take_back(memory + 1));
   EXPECT_TRUE(take_back(memory));
+}
+
+TEST(Loan, LeavesRoomForBoards) {
+  const auto segment = Segment::local(2, 1);
+  std::vector<std::byte*> all;
+  const std::size_t bytes = std::bit_floor(segment->capacity() / 16);
+  EXPECT_THROW(while (all.size() < 17) all.push_back(lend(segment, bytes)), Error);
+  EXPECT_GE(all.size(), 8u);
+  EXPECT_NE(segment->allocate(bytes / 2), 0u);
+  for (std::byte* const memory : all) EXPECT_TRUE(take_back(memory));
 }
 
 TEST(Loan, OthersOfTheHostSeeIt) {

@@ -41,6 +41,10 @@ TEST(Memory, IsOneRanksOwnAndOutlivesItsGroup) {
       Numbers moved = std::move(kept), copied = moved;
       EXPECT_EQ(moved, copied);
       kept = std::move(copied);
+      moved.swap(copied);
+      const Numbers away = std::move(copied);
+      copied.resize(1);  // NOLINT(bugprone-use-after-move): that it can be used is what is tested
+      EXPECT_EQ(copied.front(), 0);
     }
     world.barrier();
     EXPECT_EQ(kept.front(), 100 * world.rank());
@@ -151,6 +155,31 @@ TEST(Memory, WhatWasBegunBeforeHoldsNobodyUp) {
     if (world.rank() == 0) signs->done.store(true, std::memory_order_release);
     EXPECT_TRUE(world.rank() != 1 || comes(signs->done));
     before.wait();
+    EXPECT_EQ(total.front(), 3);
+  });
+}
+
+/// Nor what is begun after it, by a rank that stays away from Tutti then.
+TEST(Memory, WhatIsBegunBeforeAndAfterHoldsNobodyUp) {
+  struct Signs {
+    std::atomic<bool> away{false}, done{false};
+  };
+  job::run_inproc(3, {}, [signs = std::make_shared<Signs>()](const Group& world) {
+    const std::vector<std::int64_t> one{1};
+    std::vector<std::int64_t> total(1);
+    Numbers data = numbers(world, world.rank() == 0 ? 9 : 0);
+    EXPECT_TRUE(world.rank() != 2 || comes(signs->away));
+    Request before = world.iallreduce(one, total, sum);
+    Request between = world.ibcast(data, 0, {.algorithm = "board_pipeline"});
+    if (world.rank() == 1) between.wait();
+    Request after = world.ibarrier();
+    if (world.rank() == 1) signs->away.store(true, std::memory_order_release);
+    if (world.rank() != 1) between.wait();
+    EXPECT_EQ(data.back(), 9 + static_cast<std::int64_t>(length) - 1);
+    if (world.rank() == 0) signs->done.store(true, std::memory_order_release);
+    EXPECT_TRUE(world.rank() != 1 || comes(signs->done));
+    before.wait();
+    after.wait();
     EXPECT_EQ(total.front(), 3);
   });
 }
