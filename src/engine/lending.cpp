@@ -61,7 +61,7 @@ bool Bound::all_tell(Kind kind, Rank ranks) {
 /// change, and this may after a loss.
 void Bound::find_lends(Rank row) {
   const bool users = description.op != Op::none && kernel == nullptr;
-  others_lend = most_untold == 0 && all_tell(description.kind, plan.size);
+  others_lend = most_untold == 0 && plan.cells > 0 && all_tell(description.kind, plan.size);
   if (!areas || opens || users || !others_lend) return;
   const bool waits_anyway = awaits_all(plan.size);
   Parts written_output;
