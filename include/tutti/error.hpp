@@ -17,7 +17,7 @@ enum class Cause : std::uint8_t {
   mismatch,     ///< Ranks called different operations; the group is broken.
   peer_lost,    ///< A process of the group is gone; the group is broken.
   timeout,      ///< The time ran out. A request is still pending; a blocking call was given up: broken group.
-  broken,       ///< The group was broken by an earlier error, or by a rank that gave up its request.
+  broken,       ///< A rank gave its request up, a reduction function threw, or MPI_Finalize ended the group.
   system,       ///< The operating system refused something (memory, a descriptor, a socket).
   interrupted,  ///< A signal asked the wait inside a call to stop (Python's Ctrl-C).
 };

@@ -62,7 +62,9 @@ class TUTTI_API Group {
   /// order on those ranks. Throws Error (usage) when this rank is not listed.
   Group create(std::span<const Rank> ranks, const void* site = detail::here()) const;
   // Going on after a loss: all ranks of the group that are left call it. These, rank, size and name work on a broken
-  // group too, and nothing else does. See docs/faults.md.
+  // group too, and nothing else that communicates does. Both throw PeerLost when the others go on without this rank,
+  // Timeout, after which they may be called again, Mismatch, and Error: usage when two threads call at once, system.
+  // See docs/faults.md.
   /// Whether all survivors say `flag`: the same answer on all of them, also when ranks die meanwhile.
   bool agree(bool flag, const void* site = detail::here()) const;
   /// A new group of the survivors, in the same order; the same on all of them.
@@ -142,7 +144,8 @@ class TUTTI_API Group {
     return init(reduce_call(Kind::allreduce, in, out, op, 0, options));
   }
 
-  /// The same at the root alone; out is not used elsewhere and may be empty there.
+  /// The same at the root alone; out is not used elsewhere and may be empty there. At the root in == out: in place.
+  /// Agreed: length, type, op, root.
   template <Elements In, Writable Out, class Reduce>
   void reduce(const In& in, Out&& out, const Reduce& op, Rank root = 0, Options options = {}) const {
     run(reduce_call(Kind::reduce, in, out, op, root, options));
@@ -398,7 +401,7 @@ class TUTTI_API Group {
 
   /// Sends elements to another rank. Messages from one rank to another with the same tag arrive in order; lengths and
   /// types of both ends are the same. Returns when the buffer may be used again, for which a large message waits for
-  /// its receiver.
+  /// its receiver. Throws Error (usage) for this rank itself, or one that is not in the group.
   template <Elements B>
   void send(const B& buffer, Rank to, std::uint32_t tag = 0, const void* site = detail::here()) const {
     finish(isend(buffer, to, tag, site));
@@ -487,8 +490,8 @@ class TUTTI_API Group {
 };
 
 /// All processes of the job, from first use until the program ends. A program that was started alone is a world of one.
-/// The first call finds the other processes (communicates); throws Error (usage) for a wrong environment, Timeout
-/// (TUTTI_TIMEOUT; between hosts ten minutes without it), PeerLost, Error (system).
+/// The first call finds the other processes, all of which call it (communicates); throws Error (usage) for a wrong
+/// environment, Timeout (TUTTI_TIMEOUT; between hosts ten minutes without it), PeerLost, Error (system).
 TUTTI_API Group world();
 
 }  // namespace tutti

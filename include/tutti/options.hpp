@@ -24,7 +24,7 @@ struct BuiltIn {
 inline constexpr BuiltIn sum{Op::sum}, prod{Op::prod}, min{Op::min}, max{Op::max}, land{Op::land}, lor{Op::lor},
     lxor{Op::lxor}, band{Op::band}, bor{Op::bor}, bxor{Op::bxor}, minloc{Op::minloc}, maxloc{Op::maxloc};
 
-/// A reduction by a function `T f(const T& lower_ranks, const T& higher_ranks)`, which must be associative.
+/// A reduction by a function `T f(const T& lower_ranks, const T& higher_ranks)`, with the rules of a ReduceFunction.
 /// The object must live until the operations that use it are complete.
 template <class F>
 struct Function {

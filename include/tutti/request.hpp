@@ -52,7 +52,8 @@ class TUTTI_API Request {
   bool wait_for(Duration timeout);
 
   /// A descriptor that becomes readable when the operation is complete (an eventfd; it belongs to the request).
-  /// Asking for it starts the library's progress thread. Throws Error (system) when there is none to be had.
+  /// Asking for it starts the library's progress thread. Throws Error: system when there is none to be had, usage for
+  /// an empty request, and where none is allowed (mpi.hpp).
   int fileno();
 
   /// For bindings of languages that know a file and a line where C++ has a return address: where this request is

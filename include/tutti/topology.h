@@ -34,14 +34,15 @@ TUTTI_C_API tutti_status tutti_rank_at(tutti_group grid, const int* coordinates,
 /* The ranks `by` steps before this one and behind it along a dimension: from whom it receives, and to whom it sends,
  * when all data move by so much. Local. */
 TUTTI_C_API tutti_status tutti_shift(tutti_group grid, int dimension, int by, int32_t* source, int32_t* destination);
-/* The grids that are left when the dimensions d with keep[d] = 0 are cut: this rank's. Collective. */
+/* The grids that are left when the dimensions d with keep[d] = 0 are cut: this rank's. Collective. Agreed: keep.
+ * Errors: TUTTI_USAGE on all ranks where it differs. */
 TUTTI_C_API tutti_status tutti_sub_grid(tutti_group grid, const int* keep, tutti_group* part);
 
 /* ---- Graphs. ---- */
 
 /* A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks;
  * TUTTI_NONE: nobody. Parallel edges between two ranks are paired in the order in which each end lists them.
- * Collective. Errors: TUTTI_USAGE on all ranks when an edge is not named at both ends. */
+ * Collective. Errors: TUTTI_USAGE on all ranks when an edge is not named at both ends, or a rank is not there. */
 TUTTI_C_API tutti_status tutti_adjacent_graph(tutti_group group, int32_t source_count, const int32_t* sources,
                                               int32_t destination_count, const int32_t* destinations,
                                               tutti_group* graph);

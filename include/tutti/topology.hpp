@@ -207,21 +207,23 @@ class TUTTI_API Grid : public Graph {
 
   std::vector<int> dims() const;
   std::vector<bool> periodic() const;
-  /// Where a rank, or this one, stands.
+  /// Where a rank, or this one, stands. Local; this and the next two throw Error (usage) where there is no such rank or
+  /// dimension, or not one coordinate for each.
   std::vector<int> coordinates(Rank rank) const;
   std::vector<int> coordinates() const { return coordinates(rank()); }
-  /// The rank there, around periodic dimensions; `none` outside the others.
+  /// The rank there, around periodic dimensions; `none` outside the others. Local.
   Rank rank_at(std::span<const int> coordinates) const;
   Rank rank_at(std::initializer_list<int> coordinates) const {
     return rank_at(std::span(coordinates.begin(), coordinates.size()));
   }
   /// The ranks `by` steps before this one and behind it along a dimension: from whom it receives, and to whom it
-  /// sends, when all data move by so much.
+  /// sends, when all data move by so much. Local.
   struct Shift {
     Rank source, destination;
   };
   Shift shift(int dimension, int by = 1) const;
-  /// The grids that are left when the dimensions that are not kept are cut: this rank's. Collective.
+  /// The grids that are left when the dimensions that are not kept are cut: this rank's. Collective. Agreed: keep.
+  /// Throws Error (usage) on all ranks where it differs, or has not one choice for each dimension.
   Grid sub(const std::vector<bool>& keep, const void* site = detail::here()) const;
   /// The same ranks and edges with an order of operations of their own. Collective.
   Grid dup(const void* site = detail::here()) const;
@@ -239,13 +241,13 @@ TUTTI_API Grid cartesian(const Group& group, const std::vector<int>& dims, const
                          bool reorder = false, const void* site = detail::here());
 
 /// A graph from what each rank knows of itself: from whom it receives and to whom it sends, in the order of its blocks.
-/// Parallel edges between two ranks are paired in the order in which each end lists them. Collective; throws Error
-/// (usage) on all ranks when an edge is not named at both ends.
+/// `none`: nobody. Parallel edges between two ranks are paired in the order in which each end lists them. Collective.
+/// Throws Error (usage) on all ranks when an edge is not named at both ends, or a rank is not in the group.
 TUTTI_API Graph adjacent_graph(const Group& group, std::span<const Rank> sources, std::span<const Rank> destinations,
                                const void* site = detail::here());
 
 /// A graph from edges that any rank may give, each once. A rank's edges stand in the order of those who gave them, and
-/// as given. Collective.
+/// as given. Collective. Throws Error (usage) on all ranks for an edge to a rank that is not in the group.
 TUTTI_API Graph graph(const Group& group, std::span<const GraphEdge> edges, const void* site = detail::here());
 
 }  // namespace tutti

@@ -18,7 +18,7 @@
  *   and so is the algorithm. A rank that differs: TUTTI_MISMATCH on the ranks concerned.
  * - Every collective communicates. It fails with TUTTI_USAGE (a wrong argument: nothing was sent, the group is intact),
  *   TUTTI_MISMATCH, TUTTI_PEER_LOST or, of a blocking call, TUTTI_TIMEOUT (the group is broken; the environment's
- *   TUTTI_TIMEOUT says how long), TUTTI_BROKEN (it was broken before), TUTTI_SYSTEM.
+ *   TUTTI_TIMEOUT says how long), TUTTI_BROKEN, TUTTI_SYSTEM. After that later calls return the same.
  * - The i-form of a collective takes the same arguments and a request; it returns at once. Its buffers belong to Tutti
  *   until a wait or test reports the end; counts and offsets are copied. The request's status is what the blocking
  *   form would have returned.
@@ -44,7 +44,7 @@ typedef enum tutti_status {
   TUTTI_MISMATCH = 2,   /* Ranks called different operations; the group is broken. */
   TUTTI_PEER_LOST = 3,  /* A process of the group is gone; the group is broken. */
   TUTTI_TIMEOUT = 4,    /* The time ran out. A request is still pending; a blocking call was given up: broken group. */
-  TUTTI_BROKEN = 5,     /* The group was broken by an earlier error, or by a rank that gave up its request. */
+  TUTTI_BROKEN = 5,     /* A rank gave its request up, a reduction function threw, or MPI_Finalize ended the group. */
   TUTTI_SYSTEM = 6,     /* The operating system refused something (memory, a descriptor, a socket). */
   TUTTI_INTERRUPTED = 7 /* A signal asked the wait to stop (of Python alone so far). */
 } tutti_status;

@@ -56,7 +56,8 @@ enum class Type : std::uint8_t {
 enum class Op : std::uint8_t { none, sum, prod, min, max, land, lor, lxor, band, bor, bxor, minloc, maxloc, user };
 
 /// A user's reduction: `inout[i] = in[i] op inout[i]` for n elements, where `in` comes from the lower ranks.
-/// It must be associative; it is called on any rank, from any thread that waits.
+/// It must be associative; it is called on any rank, from any thread that waits. It calls nothing of Tutti's; what it
+/// throws breaks the group.
 using ReduceFunction = void (*)(const void* in, void* inout, Count n, void* context);
 
 /// A reduction as the engine sees it: a built-in `op`, or `Op::user` with a function.

@@ -270,7 +270,10 @@ class Grid(Graph):
         return _somebody(source), _somebody(destination)
 
     def sub(self, keep: Sequence[bool]) -> Grid:
-        """The grids that are left when the dimensions that are not kept are cut: this rank's. Collective."""
+        """The grids that are left when the dimensions that are not kept are cut: this rank's. Collective.
+
+        Agreed: keep. `Error` on all ranks where it differs, or has not one choice for each dimension.
+        """
         return Grid(_core.sub_grid(self._handle, [bool(one) for one in keep]))
 
 

@@ -25,8 +25,9 @@ bool Channel::is_touched() const {
 }
 
 /// Fails what is pending. Other processes that only read this one's memory drop what they have read when the group is
-/// broken. Who writes it, or touches it inside one address space, where its owner might free it, comes first: such an
-/// operation stays pending until he is done, also if he is stopped in the middle, for he will write when he goes on.
+/// broken; so do those who read what it has lent. Who writes it, or touches it inside one address space, where its
+/// owner might free it, comes first: such an operation stays pending until he is done, also if he is stopped in the
+/// middle, for he will write when he goes on.
 bool Channel::fail_operations() {
   bool failed = false;
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // Payloads that stay where they are. A rank whose data lie in memory of the segment (host::lend) need not copy them
-// into an area for others to read: its cell says where they lie. They are copied once instead of twice, and none waits
-// for an area to be free; but this rank is done only when all others are done with the cell.
+// into an area for others to read: its cell says where they lie. They are copied once instead of twice; but this rank
+// is done only when all others are done with the cell.
 #include <algorithm>
 #include <map>
 #include <utility>

@@ -150,8 +150,8 @@ bool Operation::combine(const Instruction& step) {
 bool Operation::combine_otherwise(const Instruction& step) {
   if (step.lends != Instruction::Lends::no && lend(step)) return true;
   if (!may_write(step.target)) return false;
-  const auto lends = [this](const Place& place) { return place.area != Place::no_area && reads_lent(place); };
-  const bool lent = lends(step.source) || lends(step.other);
+  const auto is_lent = [this](const Place& place) { return place.area != Place::no_area && reads_lent(place); };
+  const bool lent = is_lent(step.source) || is_lent(step.other);
   if (!step.at_once && !combine_pieces(step)) return false;
   if (step.at_once) combine_at_once(step);
   return !lent || channel_.still_whole();

@@ -74,17 +74,18 @@ std::vector<std::vector<Rank>> collect(const Group& group, std::span<const Rank>
   return lists;
 }
 
-/// Throws on all ranks unless all have passed the same lattice.
-void agree(const Group& group, const Lattice& lattice, const void* site) {
-  std::uint64_t mine = base::combine(lattice.dims.size(), lattice.periodic.size());
-  for (const int dim : lattice.dims) mine = base::combine(mine, static_cast<std::uint64_t>(dim));
-  for (const bool periodic : lattice.periodic) mine = base::combine(mine, periodic ? 1 : 0);
+/// Throws on all ranks unless all have passed the same to `call`.
+void expect_same(const Group& group, const char* call, const std::vector<int>& dims, const std::vector<bool>& choices,
+                 const void* site) {
+  std::uint64_t mine = base::combine(dims.size(), choices.size());
+  for (const int dim : dims) mine = base::combine(mine, static_cast<std::uint64_t>(dim));
+  for (const bool choice : choices) mine = base::combine(mine, choice ? 1 : 0);
   std::vector<std::uint64_t> all(static_cast<std::size_t>(group.size()));
   group.allgather(std::span(&mine, 1), all, {.site = site});
   const auto other = std::ranges::find_if(all, [&](std::uint64_t one) { return one != all.front(); });
   if (other != all.end())
-    refuse("cartesian: rank 0 and rank " + std::to_string(other - all.begin()) + " of group " + group.name() +
-           " pass different dimensions; pass the same on all ranks");
+    refuse(std::string(call) + ": rank 0 and rank " + std::to_string(other - all.begin()) + " of group " +
+           group.name() + " pass different dimensions; pass the same on all ranks");
 }
 
 /// The smallest sizes, not above `most`, that fill a grid of `size` ranks, descending; false when there are none.
@@ -145,6 +146,7 @@ Grid::Shift Grid::shift(int dimension, int by) const {
 
 Grid Grid::sub(const std::vector<bool>& keep, const void* site) const {
   const Lattice& whole = topology_of(*this).lattice;
+  expect_same(*this, "sub", whole.dims, keep, site);
   if (keep.size() != whole.dims.size())
     refuse("sub: " + std::to_string(keep.size()) + " choices for a grid of " + std::to_string(whole.dims.size()) +
            " dimensions; say for each whether it is kept");
@@ -185,7 +187,7 @@ Grid cartesian(const Group& group, const std::vector<int>& dims, const std::vect
                [[maybe_unused]] bool reorder, const void* site) {
   Lattice lattice{dims, periodic};
   if (periodic.empty()) lattice.periodic.assign(dims.size(), false);
-  agree(group, lattice, site);
+  expect_same(group, "cartesian", dims, lattice.periodic, site);
   if (lattice.periodic.size() != dims.size())
     refuse("cartesian: " + std::to_string(periodic.size()) + " words on " + std::to_string(dims.size()) +
            " dimensions; say for each whether it is periodic, or for none");

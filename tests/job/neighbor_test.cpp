@@ -214,6 +214,10 @@ TEST(Graphs, AreRefusedAlikeOnAllRanks) {
               }).find("no rank -1"),
               std::string::npos);
     EXPECT_NE(refusal([&] { tutti::cartesian(world, {2, 2}); }).find("more ranks"), std::string::npos);
+    const Grid grid = tutti::cartesian(world, {1, world.size()});
+    const bool first = world.rank() == 0;
+    EXPECT_NE(refusal([&] { grid.sub({first, !first}); }).find("sub: rank 0 and rank 1"), std::string::npos);
+    EXPECT_NE(refusal([&] { grid.sub({true}); }).find("1 choices"), std::string::npos);
     EXPECT_NE(refusal([&] { tutti::cartesian(world, {1 + world.rank()}); }).find("different dimensions"),
               std::string::npos);
     EXPECT_NE(refusal([&] { tutti::cartesian(world, {0}); }).find("at least one rank"), std::string::npos);

@@ -5,6 +5,7 @@
 #include <string>
 
 #include "base/log.hpp"
+#include "engine/bound.hpp"
 #include "host.hpp"
 #include "host/loan.hpp"
 #include "real.hpp"
@@ -12,7 +13,7 @@
 namespace tutti::mpi::memory {
 
 /// Smaller arrays are copied wherever they lie, and each would take a page.
-static constexpr MPI_Aint least = 16 << 10;
+static constexpr MPI_Aint least = engine::Bound::least_lent;
 
 int alloc_mem(MPI_Aint size, MPI_Info info, void* base) noexcept {
   const Host* const here = Host::get();
