@@ -167,7 +167,7 @@ class Segment {
   std::byte* at(Offset offset, std::size_t bytes);
 
   /// Zeroed memory, for a board or for a program (loan.hpp); any process. Throws Error (system) when the segment is
-  /// full, but for so many bytes that are spared where they were never used.
+  /// full. `spared`: so many bytes of what was never used stay for others.
   Offset allocate(std::size_t bytes, std::uint64_t spared = 0);
   void free(Offset offset, std::size_t bytes);
   /// How large the block is that so many bytes take.
