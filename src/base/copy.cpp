@@ -82,7 +82,7 @@ std::size_t largest_cache() {
 std::string how_copied() {
 #ifdef __x86_64__
   const std::string past = "; past the cache of " + std::to_string(largest_cache() >> 20) +
-                           " MiB where what a call touches would not fit it";
+                           " MiB where what a call touches does not fit it; where it may, whichever is faster there";
 #else
   const std::string past;
 #endif

@@ -207,7 +207,7 @@ struct Pieces {
   std::int32_t first, number;  ///< Its cells.
   Count skip, count;           ///< Its elements.
 };
-/// Everybody but the root writes them, and the root collects them meanwhile.
+/// Everybody but the root writes them; the root collects them meanwhile, and places all of its own block.
 void gather(Writer& b, const Shape& shape, Order& order, const Pieces& pieces);
 
 /// The two sides of a block on its way to the root in one copy, most of it moved by its owner and a share by the root;

@@ -270,17 +270,21 @@ void Bound::join_copies() {
 
 /// Little of what a call brings to the user is read before it is all there: where all that is touched meanwhile does
 /// not fit the cache, a store that first reads the line and then drives out others takes twice as long as one past it.
-/// What fits is three eighths of the cache, for cells lie there too, and in a cloud the neighbours' data (AMD EPYC,
-/// 32 MiB, four ranks on two cores: allgather of 1 MiB 2.0 -> 1.1 ms, bcast of 4 MiB 1.5 -> 0.8 ms; two ranks: gather
-/// of 4 MiB 1.2 -> 0.6 ms; of half of that either way costs the same, and of a quarter past it twice as much).
+/// What fits for sure is three eighths of the cache, for cells lie there too, and in a cloud the neighbours' data; what
+/// does not is half as much again as all of it.
 void Bound::find_streams(Rank ranks) {
   const auto brings = [](const Instruction& step) {
     return step.verb == Verb::copy && step.target.buffer == plan::Buffer::output && step.bytes >= base::large_copy;
   };
   std::size_t all = 0;
   for (const Instruction& step : instructions) all += brings(step) ? step.bytes : 0;
-  if (touched(description, all, static_cast<std::size_t>(ranks)) < base::largest_cache() / 8 * 3) return;
-  for (Instruction& step : instructions) step.streams = brings(step);
+  const std::size_t together = touched(description, all, static_cast<std::size_t>(ranks)),
+                    cache = base::largest_cache();
+  if (together < cache / 8 * 3) return;
+  const Instruction::Streams streams =
+      together < cache / 2 * 3 ? Instruction::Streams::maybe : Instruction::Streams::yes;
+  for (Instruction& step : instructions)
+    if (brings(step)) step.streams = streams;
 }
 
 const Instruction& Bound::only_message() const {

@@ -60,8 +60,9 @@ struct Instruction {
   /// copy into an area: whether its source is better read where it lies, see lending.cpp; with_core: by a rank that
   /// shares its core with no other.
   enum class Lends : std::uint8_t { no, with_core, yes } lends = Lends::no;
-  bool streams = false;  ///< copy: past the caches, which all that the plan brings would overflow.
-  Rank peer = -1;        ///< Of a message: group rank; await: row of the board.
+  /// copy: past the caches, which all that the plan brings would overflow; or maybe, as an OutputWriter finds.
+  enum class Streams : std::uint8_t { no, maybe, yes } streams = Streams::no;
+  Rank peer = -1;  ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;
   std::uint32_t message = 0;
   std::int32_t transfer = -1;  ///< Index of its message, or -1.

@@ -18,6 +18,7 @@
 #include "engine/lock.hpp"
 #include "engine/notices.hpp"
 #include "engine/operation.hpp"
+#include "engine/output_writer.hpp"
 #include "engine/slots.hpp"
 #include "host/board.hpp"
 #include "trace/recorder.hpp"
@@ -266,6 +267,7 @@ class Channel : public std::enable_shared_from_this<Channel> {
 
   Slots slots_;  // of this rank's areas
   AreaWriter area_writer_;
+  OutputWriter output_writer_;
   Membership who_;
   std::vector<Rank> near_;
   std::vector<std::unique_ptr<Operation>> operations_;

@@ -173,10 +173,15 @@ bool Operation::combine_otherwise(const Instruction& step) {
 
 /// Of memory that this process sees as it is.
 void Operation::move(const Instruction& step, std::byte* to, const std::byte* from, std::size_t bytes) {
-  if (step.target.area != Place::no_area)
-    channel_.area_writer_.copy(to, from, bytes);
-  else
-    (step.streams ? base::copy_streaming : base::copy)(to, from, bytes);
+  if (step.target.area != Place::no_area) return channel_.area_writer_.copy(to, from, bytes);
+  switch (step.streams) {
+    case Instruction::Streams::no:
+      return base::copy(to, from, bytes);
+    case Instruction::Streams::maybe:
+      return channel_.output_writer_.copy(to, from, bytes);
+    case Instruction::Streams::yes:
+      return base::copy_streaming(to, from, bytes);
+  }
 }
 
 void Operation::reduce_into(const Instruction& step, std::size_t done, std::byte* target, const std::byte* source,

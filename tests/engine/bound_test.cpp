@@ -134,7 +134,7 @@ TEST(Bound, CopiesLittleWhileItWaits) {
 TEST(Bound, LeavesCopiesToUsersReductions) { EXPECT_EQ(combining(100, false, Op::user).instructions[1].bytes, 100u); }
 
 /// Whether a call of two ranks that brings this one so much writes it past the caches.
-bool streams(Kind kind, Op op, std::size_t bytes) {
+Instruction::Streams streams(Kind kind, Op op, std::size_t bytes) {
   plan::Builder b(0, 2);
   const auto count = static_cast<Count>(bytes);
   b.copy(plan::Builder::input(0, count), plan::Builder::output(0, count));
@@ -146,19 +146,22 @@ bool streams(Kind kind, Op op, std::size_t bytes) {
 }
 
 TEST(Bound, BringsTooMuchPastTheCaches) {
-  // Of three eighths of the cache, by what both ranks read and write beside.
+  // Maybe from three eighths of the cache on, and always from three halves, by what both ranks read and write beside.
   struct Case {
     Kind kind;
     Op op;
     std::size_t share;
   };
-  const std::size_t most = base::largest_cache() / 8 * 3;
+  using Streams = Instruction::Streams;
+  const std::size_t fits = base::largest_cache() / 8 * 3, most = base::largest_cache() / 2 * 3;
   for (const Case& one :
        {Case{Kind::alltoall, Op::none, 4}, Case{Kind::scatterv, Op::none, 4}, Case{Kind::plan, Op::none, 4},
         Case{Kind::allgather, Op::none, 3}, Case{Kind::allgatherv, Op::none, 3}, Case{Kind::gather, Op::none, 2},
         Case{Kind::gatherv, Op::none, 2}, Case{Kind::bcast, Op::none, 2}, Case{Kind::reduce, Op::sum, 1}}) {
-    EXPECT_TRUE(streams(one.kind, one.op, most / one.share + 1)) << name_of(one.kind);
-    EXPECT_FALSE(streams(one.kind, one.op, most / one.share - 1)) << name_of(one.kind);
+    EXPECT_EQ(streams(one.kind, one.op, most / one.share + 1), Streams::yes) << name_of(one.kind);
+    EXPECT_EQ(streams(one.kind, one.op, most / one.share - 1), Streams::maybe) << name_of(one.kind);
+    EXPECT_EQ(streams(one.kind, one.op, fits / one.share + 1), Streams::maybe) << name_of(one.kind);
+    EXPECT_EQ(streams(one.kind, one.op, fits / one.share - 1), Streams::no) << name_of(one.kind);
   }
 }
 

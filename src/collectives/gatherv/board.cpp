@@ -65,7 +65,6 @@ plan::Plan in_pieces(const Shape& shape, Slice block) {
   board::gather(b, shape, order, {.first = 1, .number = pieces, .skip = straight, .count = block.count - straight});
   if (shape.rank == shape.root) {
     b.publish(pieces, board::nothing(shape.rank, pieces)).after(copied);
-    place_own_block(b, shape);
   } else {
     b.await(other, pieces, 0);
   }
