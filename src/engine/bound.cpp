@@ -4,7 +4,6 @@
 #include <algorithm>
 #include <utility>
 
-#include "base/copy.hpp"
 #include "base/hash.hpp"
 #include "host/board.hpp"
 
@@ -61,24 +60,6 @@ std::uint64_t untold_after(bool areas, Payloads elsewhere, std::int32_t cells) {
 
 std::uint64_t cell_key(Rank owner, std::int32_t cell) {
   return static_cast<std::uint64_t>(static_cast<std::uint32_t>(owner)) << 32 | static_cast<std::uint32_t>(cell);
-}
-
-/// How much the ranks of a host read and write together in a call that brings this one so much, about: a rank knows its
-/// own part, and of most collectives that the others' are like it.
-std::size_t touched(const Description& says, std::size_t brought, std::size_t ranks) {
-  switch (says.kind) {
-    case Kind::gather:
-    case Kind::gatherv:
-      return 2 * brought;  // to the root alone
-    case Kind::bcast:
-      return ranks * brought;
-    case Kind::allgather:
-    case Kind::allgatherv:
-      return (ranks + 1) * brought;
-    default:
-      // A reduction reads what it has copied again, and soon.
-      return says.op != Op::none ? brought : 2 * ranks * brought;
-  }
 }
 
 }  // namespace
@@ -266,25 +247,6 @@ void Bound::join_copies() {
     instructions[i].count = 0;
     instructions[i].bytes = 0;
   }
-}
-
-/// Little of what a call brings to the user is read before it is all there: where all that is touched meanwhile does
-/// not fit the cache, a store that first reads the line and then drives out others takes twice as long as one past it.
-/// What fits for sure is three eighths of the cache, for cells lie there too, and in a cloud the neighbours' data; what
-/// does not is half as much again as all of it.
-void Bound::find_streams(Rank ranks) {
-  const auto brings = [](const Instruction& step) {
-    return step.verb == Verb::copy && step.target.buffer == plan::Buffer::output && step.bytes >= base::large_copy;
-  };
-  std::size_t all = 0;
-  for (const Instruction& step : instructions) all += brings(step) ? step.bytes : 0;
-  const std::size_t together = touched(description, all, static_cast<std::size_t>(ranks)),
-                    cache = base::largest_cache();
-  if (together < cache / 8 * 3) return;
-  const Instruction::Streams streams =
-      together < cache / 2 * 3 ? Instruction::Streams::maybe : Instruction::Streams::yes;
-  for (Instruction& step : instructions)
-    if (brings(step)) step.streams = streams;
 }
 
 const Instruction& Bound::only_message() const {

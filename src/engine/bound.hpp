@@ -156,6 +156,7 @@ struct Bound {
   Instruction make_ready(const plan::Step& step, const Areas& in_areas, const Rows& rows);
   std::int32_t area_of(const plan::Slice& slice, const Areas& in_areas, const Rows& rows) const;
   void join_copies();
+  // streams.cpp
   void find_streams(Rank ranks);
   // lending.cpp
   void find_lends(Rank row);

@@ -3,12 +3,12 @@
 // into an area for others to read: its cell says where they lie. They are copied once instead of twice; but this rank
 // is done only when all others are done with the cell.
 #include <algorithm>
-#include <map>
 #include <utility>
 
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
 #include "engine/operation.hpp"
+#include "engine/parts.hpp"
 #include "host/loan.hpp"
 
 namespace tutti::engine {
@@ -21,27 +21,6 @@ namespace {
 /// Where ranks share a core, who could go ahead without waiting for his readers waits for others to get it (AMD EPYC, 4
 /// and 8 ranks on two cores: bcast of 32 KiB 1.3 and 1.6 times slower, of 128 KiB 1.5 and 1.3 times faster).
 constexpr std::size_t least_lent_ahead = 32 << 10;
-
-/// Parts of a buffer.
-class Parts {
- public:
-  void add(std::size_t begin, std::size_t end) {
-    auto next = ends_.lower_bound(begin);
-    while (next != ends_.end() && next->second <= end) {
-      begin = std::min(begin, next->second);
-      end = std::max(end, next->first);
-      next = ends_.erase(next);
-    }
-    ends_.emplace(end, begin);
-  }
-  bool touch(std::size_t begin, std::size_t end) const {
-    const auto next = ends_.upper_bound(begin);
-    return next != ends_.end() && next->second < end;
-  }
-
- private:
-  std::map<std::size_t, std::size_t> ends_;  // end -> begin, apart from each other
-};
 
 }  // namespace
 

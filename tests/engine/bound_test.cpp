@@ -157,12 +157,33 @@ TEST(Bound, BringsTooMuchPastTheCaches) {
   for (const Case& one :
        {Case{Kind::alltoall, Op::none, 4}, Case{Kind::scatterv, Op::none, 4}, Case{Kind::plan, Op::none, 4},
         Case{Kind::allgather, Op::none, 3}, Case{Kind::allgatherv, Op::none, 3}, Case{Kind::gather, Op::none, 2},
-        Case{Kind::gatherv, Op::none, 2}, Case{Kind::bcast, Op::none, 2}, Case{Kind::reduce, Op::sum, 1}}) {
+        Case{Kind::gatherv, Op::none, 2}, Case{Kind::bcast, Op::none, 2}, Case{Kind::reduce, Op::sum, 3},
+        Case{Kind::allreduce, Op::sum, 4}, Case{Kind::reduce_scatter_block, Op::sum, 6}}) {
     EXPECT_EQ(streams(one.kind, one.op, most / one.share + 1), Streams::yes) << name_of(one.kind);
     EXPECT_EQ(streams(one.kind, one.op, most / one.share - 1), Streams::maybe) << name_of(one.kind);
     EXPECT_EQ(streams(one.kind, one.op, fits / one.share + 1), Streams::maybe) << name_of(one.kind);
     EXPECT_EQ(streams(one.kind, one.op, fits / one.share - 1), Streams::no) << name_of(one.kind);
   }
+}
+
+TEST(Bound, BringsWhatIsReadAgainThroughTheCaches) {
+  using Streams = Instruction::Streams;
+  const auto count = static_cast<Count>(base::largest_cache());
+  const auto input = plan::Builder::input(0, count), low = plan::Builder::output(0, count),
+             high = plan::Builder::output(count, count);
+  const auto streams = [](plan::Builder& b) {
+    Description says = of_bytes();
+    says.kind = Kind::alltoall;
+    const Bound bound(b.build(), says);
+    return std::pair(bound.instructions[0].streams, bound.instructions[1].streams);
+  };
+  plan::Builder again(0, 2), before(0, 2);
+  const auto brought = again.copy(input, low);
+  again.copy(low, high).after(brought);
+  EXPECT_EQ(streams(again), std::pair(Streams::no, Streams::yes));
+  const auto moved = before.copy(low, high);
+  before.copy(input, low).after(moved);
+  EXPECT_EQ(streams(before), std::pair(Streams::yes, Streams::yes));
 }
 
 /// A block for each of two others, in these cells, with nothing between the two.
