@@ -65,7 +65,8 @@ bool Channel::read_exposed(Operation& operation, Rank row, const Exposed& from, 
 /// Whoever has broken the group has his memory back, and may have filled it anew: what was read counts while the group
 /// is whole.
 bool Channel::still_whole() {
-  // Acquire, behind the reads: partner of the full fence in raise_alarm, which comes before any owner's error.
+  // Acquire, behind the reads: partner of the full fences in raise_alarm and tell_members, one of which comes before
+  // any owner's error.
   std::atomic_thread_fence(std::memory_order_acquire);
   if (board_.header().broken.load(std::memory_order_relaxed) == 0) return true;
   look_at_alarm();  // where the finder still writes what it has found, a later look ends the operation

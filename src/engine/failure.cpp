@@ -11,6 +11,7 @@
 #include "base/names.hpp"
 #include "engine/channel.hpp"
 #include "engine/engine.hpp"
+#include "host/fence.hpp"
 
 namespace tutti::engine {
 
@@ -398,6 +399,7 @@ void Channel::tell_members(const Notice& found) {
       engine_.segment().raise_alarm();
     } else {
       first = false;
+      host::full_fence();  // partner: still_whole, for whose break this rank gives its memory back as well
     }
   }
   if (!notices_) return;

@@ -97,7 +97,7 @@ std::byte* Operation::lent_payload(const Place& place) const {
 /// A part of what the place's owner lends from there on.
 std::byte* Operation::lent_at(host::Offset lent, const Place& place, std::size_t bytes) const {
   host::Segment& segment = channel_.engine_.segment();
-  if (!segment.has(lent, place.offset + bytes)) damaged(place.owner, "lends no memory where it says");
+  if (!segment.in_heap(lent, place.offset + bytes)) damaged(place.owner, "lends no memory where it says");
   try {
     return segment.at(lent + place.offset, bytes);
   } catch (const Error& error) {  // no reduction function has thrown it
@@ -105,11 +105,14 @@ std::byte* Operation::lent_at(host::Offset lent, const Place& place, std::size_t
   }
 }
 
-/// That this rank is done with the cells, although an operation before may hold up that it says so of all. The place is
-/// free: that of cells a ring before has been read, or those of this operation could not have been used.
+/// That this rank is done with the cells, although an operation before may hold up that it says so of all. What stood
+/// in the place of cells a ring before has been read, or those of this operation could not have been used; what stands
+/// there of cells a ring behind stays, for where this operation could say more all others knew before.
 void Operation::say_ahead() {
-  // Release: pairs with the acquire in `is_done_with`; who lends gives the memory back after this rank's reads of it.
-  channel_.board_.ahead(channel_.row(), cell_base_).store(cells_end_, std::memory_order_release);
+  std::atomic<std::uint64_t>& place = channel_.board_.ahead(channel_.row(), cell_base_);
+  // Relaxed: this rank alone writes it. Release: pairs with the acquire in `is_done_with`; who lends gives the memory
+  // back after this rank's reads of it.
+  if (place.load(std::memory_order_relaxed) < cells_end_) place.store(cells_end_, std::memory_order_release);
   published_ = true;
 }
 

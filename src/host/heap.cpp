@@ -104,7 +104,14 @@ Offset Segment::allocate(std::size_t bytes, std::uint64_t spared) {
   if (block == 0)
     throw Error(Cause::system, "the shared memory of this host is full (" + std::to_string(bytes) + " bytes wanted, " +
                                    why_ + "): free groups and memory that are no longer used");
-  if ((link(block).load(std::memory_order_relaxed) & 1) == 0) std::memset(at(block, bytes), 0, bytes);
+  if ((link(block).load(std::memory_order_relaxed) & 1) == 0) {
+    try {
+      std::memset(at(block, bytes), 0, bytes);
+    } catch (const Error&) {  // no addresses are left here; others may have some
+      push(block, order, false);
+      throw;
+    }
+  }
   return block;
 }
 

@@ -161,6 +161,8 @@ class Segment {
   /// How large it is and why it is no larger: for `tutti info`.
   const std::string& why() const { return why_; }
 
+  /// Where boards and loans lie, and nothing of the segment's own.
+  bool in_heap(Offset offset, std::size_t bytes) const { return offset >= layout_.heap && has(offset, bytes); }
   bool has(Offset offset, std::size_t bytes) const { return offset < capacity_ && bytes <= capacity_ - offset; }
   /// The address of `bytes` bytes at `offset`; maps the window when needed. Throws Error (system) when the range
   /// leaves the segment. The address stays valid as long as the Segment.

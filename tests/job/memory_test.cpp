@@ -184,11 +184,56 @@ TEST(Memory, WhatIsBegunBeforeAndAfterHoldsNobodyUp) {
   });
 }
 
+/// What a rank is done with ahead of others it says in the place of what it was done with a ring before, of which it
+/// may see the end later than that of the newer one.
+TEST(Memory, WhatEndsLaterThanANewerOneHidesNothing) {
+  struct Turns {
+    std::atomic<int> turn{0};
+    bool comes(int wanted) const {
+      const std::uint64_t end = base::now() + 10'000'000'000;
+      while (turn.load(std::memory_order_acquire) < wanted && base::now() < end) std::this_thread::yield();
+      return turn.load(std::memory_order_acquire) >= wanted;
+    }
+    void next() { turn.fetch_add(1, std::memory_order_acq_rel); }
+  };
+  job::run_inproc(3, {}, [turns = std::make_shared<Turns>()](const Group& world) {
+    const Rank rank = world.rank();
+    const Options in_pieces{.algorithm = "board_pipeline"};
+    Numbers old = numbers(world, rank == 2 ? 5 : 0), newer = numbers(world, rank == 0 ? 9 : 0);
+    const std::vector<std::int64_t> one{1};
+    std::vector<std::int64_t> word(1), total(1);
+    std::vector<Request> pending;
+    if (rank == 2) pending.push_back(world.irecv(word, 0));  // to the end: all that follows is ahead of it
+    Request first = world.ibcast(old, 2, in_pieces);         // four cells
+    if (rank != 2) first.wait();
+    EXPECT_TRUE(rank == 1 || turns->comes(1));
+    pending.push_back(world.iscan(one, total, sum, in_pieces));  // rank 1 begins it first, and comes back at the end
+    if (rank == 1) turns->next();
+    for (std::uint64_t i = 0; i < host::cells - 5; ++i) pending.push_back(world.ibarrier());
+    EXPECT_TRUE(rank == 0 || turns->comes(rank == 2 ? 2 : 3));
+    Request last = world.ibcast(newer, 0, in_pieces);  // where `first` stood in the ring
+    EXPECT_TRUE(rank != 2 || first.test());
+    turns->next();
+    if (rank == 0) {
+      last.wait();
+      turns->next();
+      world.send(one, 2);
+    }
+    EXPECT_TRUE(turns->comes(5));
+    last.wait();
+    for (Request& request : pending) request.wait();
+    EXPECT_EQ(old.front(), 5);
+    EXPECT_EQ(newer.front(), 9);
+    EXPECT_EQ(total.front(), rank + 1);
+  });
+}
+
 /// A lent payload, or exposed memory, of which the cell says what cannot be.
 TEST(Memory, APlaceThatThereIsNotIsAnErrorOnEveryRank) {
   constexpr Rank size = 2;
   for (const std::string_view algorithm : {"board_pipeline", "single_copy"})
-    for (const std::uint64_t wrong : {std::uint64_t{1} << 62, ~std::uint64_t{0}, std::uint64_t{64} << 30}) {
+    for (const std::uint64_t wrong :
+         {std::uint64_t{4096}, std::uint64_t{1} << 62, ~std::uint64_t{0}, std::uint64_t{64} << 30}) {
       SCOPED_TRACE(std::string(algorithm) + ", offset " + std::to_string(wrong));
       host::Segment* segment = nullptr;
       std::array<std::string, size> said;

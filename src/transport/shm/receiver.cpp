@@ -162,7 +162,7 @@ void Receiver::on_eager(Peer peer, Consumer& ring, const Record& record) {
 bool Receiver::on_announce(Peer peer, const Record& record) {
   // Names start at generation 1; the largest possible size keeps address arithmetic from wrapping.
   if (record.handle >> 32 == 0 || record.size > (std::uint64_t{1} << 56)) return false;
-  if ((record.address & lent) != 0 && !segment_.has(record.address & ~lent, record.size)) return false;
+  if ((record.address & lent) != 0 && !segment_.in_heap(record.address & ~lent, record.size)) return false;
   Message& message = fill(matching_.obtain(), peer, record);
   if (Transfer* receive = matching_.find(peer, message.tag)) {
     match(*receive, &message);
