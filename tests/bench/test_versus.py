@@ -236,7 +236,9 @@ def test_floor():
     near, far = (compared("bcast", 2, 64 << 10, 1.0, floor_share=share) for share in (0.8, 0.4))
     small, many = compared("bcast", 2, 8, 1.0, floor_share=0.9), compared("bcast", 4, 64 << 10, 1.0, floor_share=0.9)
     text = means.floor_text([near, far, far, small, many])
-    assert text.startswith("Of 3 points on 2 ranks from 64 KiB on") and "at 1; 40% in the median" in text
+    assert text.startswith("Of 3 points on 2 ranks from 64 KiB on") and "at 1, and 40% in the median." in text
+    fast = compared("bcast", 2, 1 << 20, 1.0, floor_share=0.4, read_share=1.2)
+    assert "would at 1, and 0% in the median." in means.floor_text([near, far, fast])
     assert means.floor_text([small, many]) == ""
 
 
@@ -255,11 +257,12 @@ def test_compares_with_the_best_peer_in_its_best_setting():
         series("b", "default", [4.0, 4.0, 3.0]),
     ]
     cell = type("Cell", (), {"collective": "bcast", "ranks": 2})
-    one = figures.compare(cell, every, 8, "run", [0, 1], {8: 0.25})
+    one = figures.compare(cell, every, 8, "run", [0, 1], {"copy_us": {8: 0.25}, "read_us": {8: 1.0}})
     assert (one.peer, one.us, one.peer_us) == ("a (yield)", 1.0, 3.0)
     assert (one.ratio, one.low, one.high) == (2.5, 2.0, 3.0)  # by rounds: 3, 2, 2.5
     assert one.others == {"a": 3.0, "b": 4.0}
     assert one.floor_share == pytest.approx(0.125)
+    assert one.read_share == pytest.approx(0.5)
     assert one.mark == ""
     late = figures.compare(
         cell, [series("tutti", "default", [None, 4.0]), series("a", "spin", [1.0])], 8, "run", [0], {}

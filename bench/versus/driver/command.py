@@ -160,8 +160,9 @@ def sizes_of(cells, known, place, options):
     return sizes, left_out
 
 
-def compare_all(run, copies):
-    return between.compare_all(run) if run.options.hosts else figures.compare_all(run, copies)
+def compare_all(run, facts):
+    """`facts`: how fast the machine copies, where that is known."""
+    return between.compare_all(run) if run.options.hosts else figures.compare_all(run, facts)
 
 
 def measure(run, options, console):
@@ -174,12 +175,14 @@ def measure(run, options, console):
         "foreign_load": foreign_load(1),
         "json": f"{options.out.name}.json",
         "line_ns": [],  # virtual machines' cores move, and with them what they share
+        "copy_us": {},  # the fastest of all rounds
+        "read_us": {},
     }
     console.print(
         f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
     )
     with_floor = not options.tests and not options.hosts
-    program, copies = machine.floor_program(options.binaries) if with_floor else None, {}
+    program = machine.floor_program(options.binaries) if with_floor else None
     if program is None and with_floor:
         console.print("No tutti-floor beside this installation: the share of the copy floor is not shown.")
 
@@ -190,10 +193,11 @@ def measure(run, options, console):
             facts["line_ns"].append(nanoseconds)
 
     def after_round(run):
-        for size, microseconds in machine.copy_times(program, options.sizes).items():
-            copies[size] = min(microseconds, copies.get(size, microseconds))
-        facts["copy_us"], facts["minutes"] = copies, (time.monotonic() - begin) / 60
-        compared = [] if options.tests else compare_all(run, copies)
+        for name, times in machine.copy_times(program, options.sizes).items():
+            for size, microseconds in times.items():
+                facts[name][size] = min(microseconds, facts[name].get(size, microseconds))
+        facts["minutes"] = (time.monotonic() - begin) / 60
+        compared = [] if options.tests else compare_all(run, facts)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)
         page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
         progress.after(run)
@@ -230,7 +234,7 @@ def report_overlap(run, facts, options, console):
 
 
 def report(run, facts, options, console):
-    compared = compare_all(run, facts["copy_us"])
+    compared = compare_all(run, facts)
     page.write_json(options.out.with_name(facts["json"]), page.document(run, facts, compared))
     drawn = pictures.draw(compared, options.out)
     form = between if options.hosts else page

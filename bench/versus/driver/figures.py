@@ -19,6 +19,7 @@ class Comparison:
     us: float
     skew_us: float
     floor_share: float  # of the time that copying alone takes; 0 where nothing is copied or no floor is known
+    read_share: float = 0  # the same where the kernel copies, from one process to another
     peer: str = ""  # with its setting; "" when nobody else was measured
     peer_us: float = 0
     peer_skew_us: float = 0
@@ -86,7 +87,7 @@ def floor_share(point, us, size, ranks, cores, floors):
     return point["copied"] * floors[size] / min(ranks, len(cores)) / us
 
 
-def compare(cell, every, size, statistic, cores, floors):
+def compare(cell, every, size, statistic, cores, facts):
     """One point of the table; None when Tutti has none."""
     ours = next(series for series in every if series.library.name == "tutti")
     mine = times(ours, size, statistic)
@@ -94,9 +95,11 @@ def compare(cell, every, size, statistic, cores, floors):
         return None
     us = statistics.median(mine.values())
     points = ours.points[size]
-    share = floor_share(next(iter(points.values())), us, size, cell.ranks, cores, floors)
     common = {"collective": cell.collective, "ranks": cell.ranks, "bytes": size, "us": us}
-    common.update(skew_us=median_of(points, "skew_us"), floor_share=share, rounds=len(mine))
+    common.update(skew_us=median_of(points, "skew_us"), rounds=len(mine))
+    for share, floors in (("floor_share", "copy_us"), ("read_share", "read_us")):
+        point = next(iter(points.values()))
+        common[share] = floor_share(point, us, size, cell.ranks, cores, facts.get(floors, {}))
     common["busy"] = median_of(points, "busy")
     # Only rounds that both measured make pairs.
     peers = [
@@ -129,11 +132,11 @@ def compare(cell, every, size, statistic, cores, floors):
     )
 
 
-def compare_all(run, floors):
-    """Every point, by ranks, collective and size."""
+def compare_all(run, facts):
+    """Every point, by ranks, collective and size. `facts`: how fast the machine copies, where that is known."""
     options = run.options
     found = []
     for cell, every in run.series.items():
         sizes = sorted({size for series in every for size in series.points})
-        found += [compare(cell, every, size, options.statistic, options.cores, floors) for size in sizes]
+        found += [compare(cell, every, size, options.statistic, options.cores, facts) for size in sizes]
     return [one for one in found if one]

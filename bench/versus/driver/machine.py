@@ -61,10 +61,13 @@ def line_time(program):
 
 
 def copy_times(program, sizes):
-    """{bytes: microseconds} of one copy on a core while all others copy, too: by memcpy, Tutti's own or
-    process_vm_readv, whichever is fastest."""
+    """{bytes: microseconds} of one copy on a core while all others copy, too, as {"copy_us": by memcpy, Tutti's own or
+    process_vm_readv, whichever is fastest; "read_us": by process_vm_readv, where the kernel allows it}."""
     wanted = sorted({size for size in sizes if size > 0})
     if program is None or not wanted:
         return {}
-    rows = ask_floor(program, "--copies", ",".join(map(str, wanted)))
-    return {row.pop("bytes"): min(time for time in row.values() if time) / 1e3 for row in rows}
+    rows = {row.pop("bytes"): row for row in ask_floor(program, "--copies", ",".join(map(str, wanted)))}
+    return {
+        "copy_us": {size: min(time for time in row.values() if time) / 1e3 for size, row in rows.items()},
+        "read_us": {size: row["read_ns"] / 1e3 for size, row in rows.items() if row["read_ns"]},
+    }

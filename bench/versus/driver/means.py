@@ -77,14 +77,24 @@ def table(compared):
     return "\n".join(lines) if len(lines) > 2 else ""
 
 
+def near(points, share):
+    """At how many of them the share is as it is meant to be."""
+    shares = [getattr(one, share) for one in points]
+    return f"{sum(share >= FLOOR_SHARE for share in shares)}, and {statistics.median(shares):.0%} in the median"
+
+
 def floor_text(compared):
     """How many points are near the copy floor, of those that are meant to be; "" without any."""
     there = [one for one in compared if one.ranks == FLOOR_RANKS and one.bytes >= FLOOR_BYTES and one.floor_share]
-    near = sum(one.floor_share >= FLOOR_SHARE for one in there)
     if not there:
         return ""
-    return (
+    text = (
         f"Of {len(there)} points on {FLOOR_RANKS} ranks from {FLOOR_BYTES >> 10} KiB on, copies alone take at least "
-        f"{FLOOR_SHARE:.0%} of the time at {near}; {statistics.median(one.floor_share for one in there):.0%} in the "
-        "median."
+        f"{FLOOR_SHARE:.0%} of the time at {near(there, 'floor_share')}"
     )
+    if any(one.read_share for one in there):
+        text += (
+            "; at the speed of process_vm_readv, with which the kernel copies from one process to another, they would "
+            f"at {near(there, 'read_share')}"
+        )
+    return text + "."
