@@ -135,7 +135,7 @@ Bound::Bound(plan::Plan given, const Description& says, std::span<const Rank> ne
   const Rank here = near.empty() ? plan.size : static_cast<Rank>(near.size());
   mutual = find_mutual(here);
   if (how == nullptr && kernel != nullptr && !any) join_copies();
-  find_streams(here);
+  if (how == nullptr) find_streams(here);  // of exact sums, what is brought is read again
   if (how == nullptr && near.empty()) find_lends(row);
   if (how != nullptr) exact = std::make_unique<const Exact>(*how, instructions, scratch_bytes);
   const bool mailbox = says.kind == Kind::sparse_exchange;

@@ -60,7 +60,8 @@ struct Instruction {
   /// copy into an area: whether its source is better read where it lies, see lending.cpp; with_core: by a rank that
   /// shares its core with no other.
   enum class Lends : std::uint8_t { no, with_core, yes } lends = Lends::no;
-  /// copy: past the caches, which all that the plan brings would overflow; or maybe, as an OutputWriter finds.
+  /// copy, of what no later step reads: past the caches, which all that the plan brings would overflow; or maybe, as
+  /// an OutputWriter finds.
   enum class Streams : std::uint8_t { no, maybe, yes } streams = Streams::no;
   Rank peer = -1;  ///< Of a message: group rank; await: row of the board.
   std::int32_t cell = -1;

@@ -2,7 +2,6 @@
 #include "engine/output_writer.hpp"
 
 #include <algorithm>
-#include <utility>
 
 #include "base/clock.hpp"
 
@@ -10,39 +9,44 @@ namespace tutti::engine {
 namespace {
 
 constexpr std::size_t longest = 32;  // stretches, of the first one
-/// By so much of the time before, at least, has the other way to be faster.
-constexpr std::uint64_t worth = 16;
+/// What takes longer than so many times the fastest copy was interrupted, or its core taken away. The machine may
+/// become slower, so that the fastest one of a window counts as twice as slow in the next.
+constexpr double interrupted = 8;
+constexpr double forgets = 2;
+constexpr double worth = 0.8;  // of the time through the caches
 
 }  // namespace
 
 void OutputWriter::copy(std::byte* to, const std::byte* from, std::size_t bytes) {
+  if (bytes < base::large_copy) return base::copy(to, from, bytes);
   const std::uint64_t begin = times() ? base::now() : 0;
   (past_ ? base::copy_streaming : base::copy)(to, from, bytes);
   note(bytes, times() ? base::now() - begin : 0);
 }
 
 void OutputWriter::note(std::size_t bytes, std::uint64_t nanoseconds) {
-  if (!times()) {
-    left_ -= std::min(left_, bytes);
-    return;
+  if (times()) {
+    const auto size = static_cast<double>(bytes);
+    least_ = std::min(least_, static_cast<double>(nanoseconds) / size);
+    sum_ += std::min(static_cast<double>(nanoseconds), interrupted * least_ * size);
+    bytes_ += size;
   }
-  times_.push_back((nanoseconds << 20) / bytes);
-  if (times_.size() < timed) return;
-  const auto middle = times_.begin() + timed / 2;
-  std::ranges::nth_element(times_, middle);
-  const std::uint64_t now = *middle;
-  times_.clear();
-  if (!trial_) {
-    before_ = now;
-    left_ = settling();
-    past_ = !past_;
-  } else if (now < before_ - before_ / worth) {
-    left_ = stretch_ = first_stretch();
+  left_ -= std::min(left_, bytes);
+  if (left_ > 0) return;
+  const double now = sum_ / bytes_;
+  if (trial_) {
+    const bool faster = past_ ? now < worth * before_ : before_ >= worth * now;
+    stretch_ = faster ? first_stretch() : std::min(2 * stretch_, longest * first_stretch());
+    if (!faster) past_ = !past_;
+    left_ = stretch_;
   } else {
-    left_ = stretch_ = std::min(2 * stretch_, longest * first_stretch());
     past_ = !past_;
+    left_ = 2 * window();
   }
   trial_ = !trial_;
+  before_ = now;
+  sum_ = bytes_ = 0;
+  least_ *= forgets;
 }
 
 }  // namespace tutti::engine

@@ -51,8 +51,8 @@ TEST(BoardPlans, GathervOfTwoTakesVeryLargeBlocksInPieces) {
   plan::Checker checker;
   for (const Rank root : {0, 1})
     for (const bool in_place : {false, true})
-      for (const Count count : {32, 33, 64, 107}) {
-        const Count mine = count / 3;
+      for (const auto& [count, mine] :
+           {std::pair<Count, Count>{32, 10}, {33, 11}, {64, 0}, {64, 21}, {107, 35}, {107, 1070}}) {
         Problem problem{.kind = Kind::gatherv, .size = 2, .root = root, .in_place = in_place, .gap = 3};
         problem.counts = root == 0 ? std::vector<Count>{mine, count} : std::vector<Count>{count, mine};
         problem.cell.small = 1;

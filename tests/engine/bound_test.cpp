@@ -167,23 +167,44 @@ TEST(Bound, BringsTooMuchPastTheCaches) {
 }
 
 TEST(Bound, BringsWhatIsReadAgainThroughTheCaches) {
-  using Streams = Instruction::Streams;
+  using enum Instruction::Streams;
+  using Handle = plan::Handle;
   const auto count = static_cast<Count>(base::largest_cache());
-  const auto input = plan::Builder::input(0, count), low = plan::Builder::output(0, count),
-             high = plan::Builder::output(count, count);
-  const auto streams = [](plan::Builder& b) {
+  const plan::Slice home = plan::Builder::output(0, count), input = plan::Builder::input(count, count);
+  // How much is copied home, where `more` does something behind it.
+  const auto streams = [&](Op op, auto more) {
+    plan::Builder b(0, 2);
+    b.use(plan::Ring::large, 2);
+    more(b, b.copy(plan::Builder::input(0, count), home));
     Description says = of_bytes();
-    says.kind = Kind::alltoall;
-    const Bound bound(b.build(), says);
-    return std::pair(bound.instructions[0].streams, bound.instructions[1].streams);
+    says.type = op == Op::none ? Type::opaque : Type::uint8;
+    says.op = op;
+    return Bound(b.build(), says).instructions[0].streams;
   };
-  plan::Builder again(0, 2), before(0, 2);
-  const auto brought = again.copy(input, low);
-  again.copy(low, high).after(brought);
-  EXPECT_EQ(streams(again), std::pair(Streams::no, Streams::yes));
-  const auto moved = before.copy(low, high);
-  before.copy(input, low).after(moved);
-  EXPECT_EQ(streams(before), std::pair(Streams::yes, Streams::yes));
+  const auto copies = [&](Count first, Count bytes) {
+    return [=](plan::Builder& b, Handle copied) {
+      b.copy(plan::Builder::output(first, bytes), plan::Builder::output(3 * count, bytes)).after(copied);
+    };
+  };
+  EXPECT_EQ(streams(Op::none, [](plan::Builder&, Handle) {}), yes);
+  EXPECT_EQ(streams(Op::none, copies(count - 1, 10)), no) << "one byte is read";
+  EXPECT_EQ(streams(Op::none, copies(count, 10)), yes) << "what lies behind it is read";
+  EXPECT_EQ(streams(Op::none, [&](auto& b, Handle copied) { b.send(1, home).after(copied); }), no);
+  EXPECT_EQ(streams(Op::none, [&](auto& b, Handle copied) { b.publish(0, home).after(copied); }), no);
+  EXPECT_EQ(streams(Op::user, [&](auto& b, Handle copied) { b.reduce(input, home).after(copied); }), no);
+  EXPECT_EQ(streams(Op::sum, [&](auto& b, Handle copied) { b.recv_reduce(1, home).after(copied); }), no);
+  // A copy before it that a reduction has taken over: that reads the copy's source instead.
+  const auto joined = [&](plan::Builder& b, Handle) {
+    const plan::Slice sum = plan::Builder::output(2 * count, count);
+    const Handle copied = b.copy(input, sum);
+    b.reduce(plan::Builder::input(0, count), sum).after(copied);
+  };
+  EXPECT_EQ(streams(Op::sum, joined), yes);
+
+  plan::Builder before(0, 2);
+  const Handle moved = before.copy(home, plan::Builder::output(count, count));
+  before.copy(input, home).after(moved);
+  EXPECT_EQ(Bound(before.build(), of_bytes()).instructions[1].streams, yes) << "read before";
 }
 
 /// A block for each of two others, in these cells, with nothing between the two.

@@ -14,12 +14,16 @@ void board::gather(Writer& b, const Shape& shape, Order& order, const Pieces& pi
     return part_of(block.part(pieces.skip, pieces.count), number, pieces.number);
   };
   const bool root = shape.rank == shape.root;
-  const Slice home = root ? output_block(shape, shape.rank) : Slice();
+  // Of a block larger than the others' the rest waits until nobody does.
+  const Slice home = root ? output_block(shape, shape.rank) : Slice(), all = contribution(shape, home);
+  const Count between = std::min(home.count, pieces.count);
   for (std::int32_t number = 0; number < pieces.number; ++number) {
     const std::int32_t cell = pieces.first + number;
-    if (!root) put(b, order.of(cell), cell, piece(my_input(shape), number));
-    if (const Slice mine = part_of(home, number, pieces.number); root)
-      order.of(cell).add(b.copy(part_of(contribution(shape, home), number, pieces.number), mine));
+    const auto mine = [&](Slice block) { return part_of(block.part(0, between), number, pieces.number); };
+    if (root)
+      order.of(cell).add(b.copy(mine(all), mine(home)));
+    else
+      put(b, order.of(cell), cell, piece(my_input(shape), number));
     for (Rank distance = 1; distance < shape.size && root; ++distance) {
       const Rank from = neighbour(shape, distance);
       const Slice theirs = piece(output_block(shape, from), number);
@@ -27,6 +31,7 @@ void board::gather(Writer& b, const Shape& shape, Order& order, const Pieces& pi
     }
     order.finish(cell);
   }
+  if (root) b.copy(all.part(between, all.count - between), home.part(between, home.count - between));
 }
 
 namespace gather {

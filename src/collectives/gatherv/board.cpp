@@ -46,7 +46,7 @@ bool goes_in_pieces(const Shape& shape, Slice block) {
 }
 
 /// The sender exposes its block, so that the root sees that they mean the same count, and writes pieces of it into
-/// cells; meanwhile the root copies as much of its beginning as the ring holds.
+/// cells; meanwhile the root copies as much of its beginning as the ring holds, and then its own between the pieces.
 plan::Plan in_pieces(const Shape& shape, Slice block) {
   const Count straight = board::ring_length[ring] * board::capacity(shape, ring);
   const std::int32_t pieces = board::pieces(shape, ring, block.count - straight);
