@@ -424,8 +424,11 @@ void Channel::break_with(std::shared_ptr<const Error> error, const Notice& found
   tell_members(found);
   for (Operation* operation = first_; operation != nullptr; operation = operation->next_) operation->withdraw();
   fail_operations();
-  const std::lock_guard lock(engine_.transport_lock());
-  engine_.transport().forget(who_.context);
+  {
+    const std::lock_guard lock(engine_.transport_lock());
+    engine_.transport().forget(who_.context);
+  }
+  if (notices_) engine_.courier().see_off();  // the program may compute for long now
 }
 
 }  // namespace tutti::engine

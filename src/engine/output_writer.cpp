@@ -8,7 +8,7 @@
 namespace tutti::engine {
 namespace {
 
-constexpr std::size_t longest = 32;  // stretches, of the first one
+constexpr std::size_t longest = 8;  // stretches, of the first one
 /// What takes longer than so many times the fastest copy was interrupted, or its core taken away. The machine may
 /// become slower, so that the fastest one of a window counts as twice as slow in the next.
 constexpr double interrupted = 8;

@@ -27,7 +27,7 @@ class OutputWriter {
   bool past() const { return past_; }
 
   /// Bytes from the start, or from a change of the way, to the next trial. Each that changes nothing doubles it.
-  static std::size_t first_stretch() { return 2 * base::largest_cache(); }
+  static std::size_t first_stretch() { return 8 * base::largest_cache(); }
   /// The last bytes before a trial are timed, and as many of the trial: several calls, for these copy what is near and
   /// what is far. As many before them are not, for the caches hold what the other way has left there.
   static std::size_t window() { return base::largest_cache() / 2; }

@@ -254,7 +254,8 @@ bool Door::advance(Call& call, std::uint64_t now) {
   const bool answers = call.in({Greeting::State::challenge, Greeting::State::found}) != nullptr;
   const bool due = now - call.dialled > (answers ? patience_of_process : patience_of_address);
   const bool late = is_late(call, now);
-  if (due && call.attempts.empty() && call.left.empty() && !late) call.left.swap(call.again);
+  // An address that says nothing does not hold up those that have answered.
+  if (due && !answers && call.left.empty() && !late) call.left.swap(call.again);
   if (due || failed > 0 || call.attempts.empty()) dial(call, now);
   const bool nobody_left = call.attempts.empty() && call.again.empty();
   return nobody_left || (late && !answers);

@@ -66,6 +66,7 @@ class Network final : public Tcp, private Hearer, private Channel {
     Link link;
     std::int64_t room = tcp::room;  ///< What the peer takes of small messages; below 0 by notices.
     std::uint64_t owed = 0;         ///< What this one has taken and not told.
+    int flowing = 0;                ///< Large messages that it was asked for.
     bool called = false;
     bool loaded = false;    ///< Something is left that its connection has not taken.
     bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.

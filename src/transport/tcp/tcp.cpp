@@ -167,8 +167,11 @@ bool Network::abandon(std::uint64_t place, const Pull&) {
 }
 
 void Network::count(Pull& pull, Pull::Flow flow) {
-  const auto add = [this](Pull::Flow which, int number) {
-    if (which == Pull::Flow::flowing) flowing_ += number;
+  const auto add = [&](Pull::Flow which, int number) {
+    if (which == Pull::Flow::flowing) {
+      flowing_ += number;
+      line(pull.peer).flowing += number;
+    }
     if (which == Pull::Flow::invited) invited_ += number;
   };
   add(std::exchange(pull.flow, flow), -1);
@@ -289,7 +292,7 @@ bool Network::serve(Peer peer, std::uint32_t events) {
   if ((events & (EPOLLIN | EPOLLHUP | EPOLLERR)) != 0 && !one.link.read(peer, *this, buffer_)) broken_.push_back(peer);
   const bool moved = one.link.moved();
   one.heard = one.heard || moved;
-  if (moved && flowing_ > 0) flowed_ = base::now();
+  if (moved && one.flowing > 0) flowed_ = base::now();
   watch(peer);
   return moved;
 }
