@@ -13,8 +13,8 @@ namespace tutti::engine {
 /// Copies to the user through the caches or past them, whichever is faster here. Nobody says how much of the cache is
 /// this job's: in a cloud the neighbours' data lie there too. AMD EPYC, 32 MiB, two ranks, gather of 4 MiB: on one day
 /// 1695 us through the caches and 1036 past them, on another 370 and 470. So now and then the other way is tried, more
-/// and more seldom while the answer stays the same. Past the caches has to save a fifth, for what lies there the user
-/// reads faster.
+/// and more seldom while the answer stays the same. Past the caches has to save a fifth, for the user reads faster what
+/// lies in them.
 class OutputWriter {
  public:
   void copy(std::byte* to, const std::byte* from, std::size_t bytes);

@@ -171,7 +171,7 @@ TEST(Bound, BringsWhatIsReadAgainThroughTheCaches) {
   using Handle = plan::Handle;
   const auto count = static_cast<Count>(base::largest_cache());
   const plan::Slice home = plan::Builder::output(0, count), input = plan::Builder::input(count, count);
-  // How much is copied home, where `more` does something behind it.
+  // How what is copied home is written, where `more` does something behind it.
   const auto streams = [&](Op op, auto more) {
     plan::Builder b(0, 2);
     b.use(plan::Ring::large, 2);

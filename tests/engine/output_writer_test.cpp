@@ -22,9 +22,8 @@ struct Machine {
 
 /// Copies until the next trial is over; returns how many it took.
 int try_once(OutputWriter& writer, const Machine& machine) {
-  const bool before = writer.past();
   int copies = 0, changes = 0;
-  for (bool now = before, timed = false; changes < 2; ++copies) {
+  for (bool now = writer.past(), timed = false; changes < 2; ++copies) {
     std::uint64_t took = now ? machine.past : machine.through;
     if (copies % 64 == 63) took += machine.interrupted;
     if (copies / 4 % 2 == 1) took += machine.far;

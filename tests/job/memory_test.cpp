@@ -111,10 +111,11 @@ TEST(Memory, WhatIsCombinedInPlaceIsNotLent) {
 }
 
 /// Waits for something outside of the library, as a program does that computes or talks to others; false: in vain.
-bool comes(const std::atomic<bool>& sign) {
+template <class Value>
+bool comes(const std::atomic<Value>& sign, Value wanted = Value{1}) {
   const std::uint64_t end = base::now() + 10'000'000'000;
-  while (!sign.load(std::memory_order_acquire) && base::now() < end) std::this_thread::yield();
-  return sign.load(std::memory_order_acquire);
+  while (sign.load(std::memory_order_acquire) < wanted && base::now() < end) std::this_thread::yield();
+  return sign.load(std::memory_order_acquire) >= wanted;
 }
 
 TEST(Memory, WhoTakesNothingHoldsNobodyUp) {
@@ -187,16 +188,8 @@ TEST(Memory, WhatIsBegunBeforeAndAfterHoldsNobodyUp) {
 /// What a rank is done with ahead of others it says in the place of what it was done with a ring before, of which it
 /// may see the end later than that of the newer one.
 TEST(Memory, WhatEndsLaterThanANewerOneHidesNothing) {
-  struct Turns {
-    std::atomic<int> turn{0};
-    bool comes(int wanted) const {
-      const std::uint64_t end = base::now() + 10'000'000'000;
-      while (turn.load(std::memory_order_acquire) < wanted && base::now() < end) std::this_thread::yield();
-      return turn.load(std::memory_order_acquire) >= wanted;
-    }
-    void next() { turn.fetch_add(1, std::memory_order_acq_rel); }
-  };
-  job::run_inproc(3, {}, [turns = std::make_shared<Turns>()](const Group& world) {
+  job::run_inproc(3, {}, [turn = std::make_shared<std::atomic<int>>(0)](const Group& world) {
+    const auto next = [&] { turn->fetch_add(1, std::memory_order_acq_rel); };
     const Rank rank = world.rank();
     const Options in_pieces{.algorithm = "board_pipeline"};
     Numbers old = numbers(world, rank == 2 ? 5 : 0), newer = numbers(world, rank == 0 ? 9 : 0);
@@ -206,20 +199,20 @@ TEST(Memory, WhatEndsLaterThanANewerOneHidesNothing) {
     if (rank == 2) pending.push_back(world.irecv(word, 0));  // to the end: all that follows is ahead of it
     Request first = world.ibcast(old, 2, in_pieces);         // four cells
     if (rank != 2) first.wait();
-    EXPECT_TRUE(rank == 1 || turns->comes(1));
+    EXPECT_TRUE(rank == 1 || comes(*turn, 1));
     pending.push_back(world.iscan(one, total, sum, in_pieces));  // rank 1 begins it first, and comes back at the end
-    if (rank == 1) turns->next();
+    if (rank == 1) next();
     for (std::uint64_t i = 0; i < host::cells - 5; ++i) pending.push_back(world.ibarrier());
-    EXPECT_TRUE(rank == 0 || turns->comes(rank == 2 ? 2 : 3));
+    EXPECT_TRUE(rank == 0 || comes(*turn, rank == 2 ? 2 : 3));
     Request last = world.ibcast(newer, 0, in_pieces);  // where `first` stood in the ring
     EXPECT_TRUE(rank != 2 || first.test());
-    turns->next();
+    next();
     if (rank == 0) {
       last.wait();
-      turns->next();
+      next();
       world.send(one, 2);
     }
-    EXPECT_TRUE(turns->comes(5));
+    EXPECT_TRUE(comes(*turn, 5));
     last.wait();
     for (Request& request : pending) request.wait();
     EXPECT_EQ(old.front(), 5);

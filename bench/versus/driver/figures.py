@@ -97,8 +97,8 @@ def compare(cell, every, size, statistic, cores, facts):
     points = ours.points[size]
     common = {"collective": cell.collective, "ranks": cell.ranks, "bytes": size, "us": us}
     common.update(skew_us=median_of(points, "skew_us"), rounds=len(mine))
+    point = next(iter(points.values()))
     for share, floors in (("floor_share", "copy_us"), ("read_share", "read_us")):
-        point = next(iter(points.values()))
         common[share] = floor_share(point, us, size, cell.ranks, cores, facts.get(floors, {}))
     common["busy"] = median_of(points, "busy")
     # Only rounds that both measured make pairs.
