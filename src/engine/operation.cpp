@@ -160,8 +160,6 @@ void Operation::cancel_others(Index chosen, Index successor) {
     const auto at = std::find(blocked_.begin(), blocked_.end(), other);
     const auto waiting = std::find(ready_.begin(), ready_.end(), other);
     if (at != blocked_.end()) {
-      const std::int32_t transfer = bound_->instructions[other].transfer;
-      if (transfer >= 0) take_back(transfers_[static_cast<std::size_t>(transfer)]);
       blocked_.erase(at);
     } else if (waiting != ready_.end()) {
       ready_.erase(waiting);
@@ -170,6 +168,7 @@ void Operation::cancel_others(Index chosen, Index successor) {
     }
     missing_[other] = cancelled;
     --steps_left_;
+    cancel(bound_->instructions[other]);
     count_down(other);  // its end is that of the chosen one
   }
 }

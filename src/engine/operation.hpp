@@ -150,10 +150,12 @@ class Operation {
   /// The cell of this rank that the step writes; its cell is -1 where it writes none.
   static Place written_cell(const Instruction& step);
   [[gnu::noinline]] bool start_transfer(const Instruction& step);
+  void address_to(const Instruction& step, transport::Transfer& transfer) const;
   transport::State post(const Instruction& step);
   void post_ahead();
   bool poll_transfer(const Instruction& step);
   bool conclude(const Instruction& step, transport::State state);
+  void cancel(const Instruction& step);
   void take_back(transport::Transfer& transfer);
   bool publish(const Instruction& step);
   /// In a cell of which the payload lies elsewhere.

@@ -325,15 +325,19 @@ bool Operation::start_transfer(const Instruction& step) {
   return posted ? poll_transfer(step) : conclude(step, post(step));
 }
 
-transport::State Operation::post(const Instruction& step) {
-  transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
+void Operation::address_to(const Instruction& step, transport::Transfer& transfer) const {
   transfer.peer = channel_.who_.world[static_cast<std::size_t>(step.peer)];
   transfer.tag = tag(step);
   transfer.signature = chain_;
+  transfer.only = !user_lane();
+}
+
+transport::State Operation::post(const Instruction& step) {
+  transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
+  address_to(step, transfer);
   transfer.data = step.verb == Verb::recv_reduce ? scratch_.data() + step.landing
                                                  : address(step.verb == Verb::send ? step.source : step.target);
   transfer.size = step.bytes;
-  transfer.only = !user_lane();
   const std::lock_guard lock(channel_.engine_.transport_lock());
   transport::Transport& transport = channel_.engine_.transport();
   step.verb == Verb::send ? transport.send(transfer) : transport.recv(transfer);
@@ -377,6 +381,20 @@ bool Operation::conclude(const Instruction& step, transport::State state) {
   }
   if (step.verb == Verb::recv_reduce) reduce_into(step, 0, address(step.target), transfer.data, step.count);
   return true;
+}
+
+/// What comes for a receipt that never began is refused as well, or its sender would wait for ever: as the message of
+/// another operation, of which not a byte is written.
+void Operation::cancel(const Instruction& step) {
+  if (step.transfer < 0) return;
+  transport::Transfer& transfer = transfers_[static_cast<std::size_t>(step.transfer)];
+  if (transfer.peer < 0 && step.verb != Verb::send) {
+    address_to(step, transfer);
+    transfer.signature = ~chain_;
+    const std::lock_guard lock(channel_.engine_.transport_lock());
+    channel_.engine_.transport().recv(transfer);
+  }
+  if (transfer.peer >= 0) take_back(transfer);
 }
 
 void Operation::take_back(transport::Transfer& transfer) {

@@ -137,7 +137,8 @@ class Matching {
   Message* expect_again(Transfer& receive);
   /// The first receive posted for a message of this peer and tag, no longer posted; nullptr when there is none.
   Transfer* find(Peer peer, const Tag& tag) { return posted_.take(peer, tag); }
-  /// Keeps a message until its receive comes. False when its group was forgotten: the caller drops it.
+  /// Keeps a message until its receive comes. False when its group was forgotten, or its receive taken back for good:
+  /// the caller drops it.
   bool keep(Message& message);
 
   /// The first message kept with this tag, which is from anyone.
@@ -148,6 +149,12 @@ class Matching {
 
   /// Takes a posted receive back; false when it is not posted.
   bool withdraw(Transfer& receive) { return posted_.remove(receive); }
+  /// The same for good: where no other message has its tag, `keep` refuses the one it was for.
+  bool renounce(Transfer& receive);
+  /// What a receive that was renounced was for does not come any more.
+  void settle(Peer peer, const Tag& tag) {
+    if (renounced_.size() > 0) take_note(peer, tag);
+  }
   /// Takes an announced message back, for a sender that cancels; nullptr when it is not here.
   Message* retract(Peer peer, const Tag& tag, std::uint64_t handle);
 
@@ -158,21 +165,27 @@ class Matching {
     posted_.remove_if([&](const Transfer& receive) { return receive.peer == peer; },
                       [](Transfer& receive) { receive.state = State::lost; });
     unexpected_.remove_if([&](const Message& message) { return message.peer == peer && message.announced; }, drop);
+    renounced_.remove_if([&](const Message& note) { return note.peer == peer; }, [&](Message& note) { recycle(note); });
   }
   bool has_forgotten(std::uint64_t context) const { return !forgotten_.empty() && forgotten_.contains(context); }
   /// Hands the messages of this group to `drop`; those that come later are refused by `keep`.
   template <class Drop>
   void forget(std::uint64_t context, Drop drop) {
     forgotten_.insert(context);
-    unexpected_.remove_if([&](const Message& message) { return message.tag.context == context; }, drop);
+    const auto belongs = [&](const Message& message) { return message.tag.context == context; };
+    unexpected_.remove_if(belongs, drop);
+    renounced_.remove_if(belongs, [&](Message& note) { recycle(note); });
   }
 
   std::size_t unexpected() const { return unexpected_.size(); }
   std::size_t posted() const { return posted_.size(); }
 
  private:
+  bool take_note(Peer peer, const Tag& tag);
+
   TagTable<Transfer> posted_;
   TagTable<Message> unexpected_;
+  TagTable<Message> renounced_;  // without bytes; each until its message has come, or will not
   std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
   Pool<Message> nodes_;
 };

@@ -239,6 +239,8 @@ void Rendezvous::finish(std::uint64_t place, State state) {
   if (pull->transfer != nullptr) {
     if (!pull->announced()) matching_.withdraw(*pull->transfer);
     pull->transfer->state = state;
+  } else {
+    matching_.settle(pull->peer, pull->tag);
   }
   close(place);
 }
@@ -253,7 +255,7 @@ bool Rendezvous::cancel(Transfer& transfer) {
     return true;
   }
   if (Pull* pull = pulls_.find(name); pull != nullptr && pull->transfer == &transfer) {
-    if (!pull->announced()) matching_.withdraw(transfer);
+    if (!pull->announced()) matching_.renounce(transfer);
     if (!pull->announced() && !pull->asked) {
       transfer.state = State::cancelled;
       close(name);
@@ -265,7 +267,7 @@ bool Rendezvous::cancel(Transfer& transfer) {
     }
     return true;
   }
-  if (!matching_.withdraw(transfer)) return false;
+  if (!matching_.renounce(transfer)) return false;
   transfer.state = State::cancelled;
   return true;
 }

@@ -109,8 +109,9 @@ class Transport {
   virtual void recv(Transfer& transfer) = 0;
   /// The first message with this tag, which is from anyone, that waits for a receive. Nothing: there is none now.
   virtual std::optional<Arrival> look(const Tag& tag) = 0;
-  /// Takes a pending transfer back: when it returns, nobody reads or writes its bytes any more. A message for a
-  /// cancelled receive that arrives later is dropped by `forget`, or stays until the context is forgotten.
+  /// Takes a pending transfer back: when it returns, nobody reads or writes its bytes any more. The message for a
+  /// cancelled receive is dropped when it comes, and its sender done, where it is the `only` one of its tag; another
+  /// waits for the next receive, or for `forget`.
   virtual void cancel(Transfer& transfer) = 0;
   /// Moves what can be moved; true when anything moved.
   virtual bool progress() = 0;

@@ -310,6 +310,37 @@ TEST_P(Faults, a_receiver_cancels_in_the_middle) {
   });
 }
 
+/// Its sender is done as well, whenever it comes; what is neither cancelled nor awaited yet stays.
+TEST_P(Faults, what_comes_for_a_cancelled_receive_is_dropped) {
+  run(2, [](Endpoint& self) {
+    std::uint64_t sequence = 0;
+    for (const std::size_t size : {std::size_t{0}, std::size_t{4000}, self.large()})
+      for (const bool crossing : {false, true})
+        for (int times = 0; times < (size == 4000 ? 100 : 20); ++times) {  // more than receivers keep
+          Guarded buffer(size);
+          Transfer transfer = conformance::transfer(1 - self.rank(), tag(2), buffer);
+          make_only(transfer, ++sequence);
+          if (self.rank() == 0) {
+            if (!crossing) self.meet();
+            buffer.fill(pattern(0, 1, 7));
+            self.send(transfer);
+            self.wait(transfer);
+            check(transfer.state == State::done);
+            send_all(self, 1, {100}, true);
+            if (crossing) self.meet();
+          } else {
+            self.recv(transfer);
+            if (crossing) self.glance(times % 4);
+            self.transport().cancel(transfer);
+            check(crossing || transfer.state == State::cancelled);
+            self.meet();
+            receive_all(self, 0, {100}, true, {0});
+            if (!crossing) buffer.expect_poison();
+          }
+        }
+  });
+}
+
 TEST_P(Faults, what_was_sent_before_death_arrives_and_the_rest_is_lost) {
   run(3, [](Endpoint& self) {
     constexpr Rank victim = 1;

@@ -195,7 +195,7 @@ void Port::cancel(Transfer& transfer) {
     sends_.remove(handle);
   } else {
     const std::lock_guard lock(mine_.mutex);
-    mine_.matching.withdraw(transfer);
+    mine_.matching.renounce(transfer);
     transfer.state = State::cancelled;
   }
 }

@@ -339,7 +339,7 @@ void Receiver::cancel(Transfer& transfer) {
   const std::uint64_t name = as_name(transfer);
   const Fetch* const found = fetches_.find(name);
   if (found == nullptr || found->receive != &transfer) {
-    matching_.withdraw(transfer);
+    matching_.renounce(transfer);
     transfer.state = State::cancelled;
     return;
   }
