@@ -196,20 +196,56 @@ TEST(Tcp, WhoComputesWhenCalledIsWaitedFor) {
   EXPECT_EQ(receive.state, State::done);
 }
 
-TEST(Tcp, WhoComputesWhileItIsCalledDoesNotHangUp) {
-  Options options;
-  options.identity = Ranks::identity(0, 2);
-  options.listen = {"tcp:127.0.0.1:0"};
-  options.stranger = 1'000'000'000;
-  const auto called = listen(options);
-  base::Descriptor socket = call(*called);
-  called->progress();
+/// Rank 0, which soon takes callers for strangers.
+class HastyAnswerer : public ::testing::Test {
+ protected:
+  HastyAnswerer() {
+    Options options;
+    options.identity = Ranks::identity(0, 2);
+    options.listen = {"tcp:127.0.0.1:0"};
+    options.stranger = 1'000'000'000;
+    called_ = listen(options);
+  }
+  void look_for(std::uint64_t nanoseconds) {
+    for (const std::uint64_t end = base::now() + nanoseconds; base::now() < end;) called_->progress();
+  }
+  void expect_to_let_in(base::Descriptor socket) {
+    Greeting caller(Ranks::identity(1, 2), std::move(socket), Greeting::Callee{0});
+    const std::uint64_t end = base::now() + patience;
+    while (!opens(caller) && caller.state() < Greeting::State::refused && base::now() < end) called_->progress();
+    EXPECT_EQ(caller.state(), Greeting::State::open);
+    EXPECT_TRUE(called_->connected(1));
+  }
+  std::unique_ptr<Tcp> called_;
+};
+
+TEST_F(HastyAnswerer, DoesNotHangUpForWhatItDidNotSee) {
+  base::Descriptor socket = call(*called_);
+  std::vector<base::Descriptor> strangers;
+  for (int i = 0; i < 200; ++i) strangers.push_back(call(*called_));
+  called_->progress();
   std::this_thread::sleep_for(std::chrono::milliseconds(1200));
-  Greeting caller(Ranks::identity(1, 2), std::move(socket), Greeting::Callee{0});
-  const std::uint64_t end = base::now() + patience;
-  while (!opens(caller) && caller.state() < Greeting::State::refused && base::now() < end) called->progress();
-  EXPECT_EQ(caller.state(), Greeting::State::open);
-  EXPECT_TRUE(called->connected(1));
+  expect_to_let_in(std::move(socket));
+}
+
+TEST_F(HastyAnswerer, WaitsForACallerThatComputes) {
+  base::Descriptor socket = call(*called_);
+  look_for(1'500'000'000);
+  expect_to_let_in(std::move(socket));
+}
+
+TEST_F(HastyAnswerer, HangsUpOnStrangersThatNeedMuchRoom) {
+  std::vector<base::Descriptor> strangers;
+  for (int i = 0; i < 300; ++i) strangers.push_back(call(*called_));
+  base::Descriptor socket = call(*called_);  // behind all of them
+  look_for(1'500'000'000);
+  const auto closed = std::ranges::count_if(strangers, [](const base::Descriptor& one) {
+    std::byte byte;
+    return recv(one.get(), &byte, 1, MSG_DONTWAIT) == 0;
+  });
+  EXPECT_GE(closed, 300 - 256);
+  EXPECT_LT(closed, 300);
+  expect_to_let_in(std::move(socket));
 }
 
 TEST(Tcp, ManyMayCallAtOnce) {

@@ -16,6 +16,8 @@ namespace {
 
 /// So many callers at a time; the system keeps the others.
 constexpr std::size_t most_callers = 256;
+/// So many may be slow: most likely they compute.
+constexpr std::size_t most_slow_callers = most_callers / 2;
 /// An address from which nothing is heard may be one that leads nowhere: then the next one is tried, if there is one.
 constexpr std::uint64_t patience_of_address = 100'000'000;
 /// And one whose system answers may be a stranger's.
@@ -168,6 +170,7 @@ bool Door::has_called(Peer peer) const {
 bool Door::answer_all(std::uint64_t now) {
   std::vector<std::unique_ptr<Greeting>> entered;
   const std::size_t before = callers_.size();
+  std::size_t surplus = now < deaf_until_ ? before : before - std::min(before, most_slow_callers);
   std::erase_if(callers_, [&](std::unique_ptr<Greeting>& one) {
     switch (one->advance()) {
       case Greeting::State::refused:
@@ -180,7 +183,9 @@ bool Door::answer_all(std::uint64_t now) {
         if (!comes_first(one->peer())) entered.push_back(std::move(one));
         return one == nullptr;
       default:
-        return now > one->deadline();  // it may be a rank that computes, and calls again
+        if (now <= one->deadline() || surplus == 0) return false;
+        --surplus;  // it may be a rank that computes, and calls again
+        return true;
     }
   });
   for (const auto& one : entered) {
