@@ -18,7 +18,7 @@
 namespace tutti::host {
 
 inline constexpr std::size_t line = 128;  // two cache lines: the adjacent-line prefetcher pulls pairs
-inline constexpr std::uint32_t wire_version = 10;
+inline constexpr std::uint32_t wire_version = 11;
 inline constexpr std::uint64_t segment_magic = 0x5455545449534547;  // "TUTTISEG"
 inline constexpr std::int32_t max_processes = 32768;
 

@@ -185,7 +185,7 @@ class Matching {
 
   TagTable<Transfer> posted_;
   TagTable<Message> unexpected_;
-  TagTable<Message> renounced_;  // without bytes; each until its message has come, or will not
+  TagTable<Message> renounced_;                  // without bytes; each until its message has come, or will not
   std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
   Pool<Message> nodes_;
 };

@@ -65,7 +65,7 @@ void Sender::control(Peer peer, const Record& record) {
 /// ones are.
 bool Sender::goes_at_once(Line& line, const Transfer& transfer) const {
   if (transfer.size > eager_) return false;
-  return line.ring->keeps_few(transfer.size) || transfer.size == 0 || transfer.peer == self_ || transfer.is_notice();
+  return line.ring->keeps_few(transfer.size) || transfer.peer == self_ || transfer.is_notice();
 }
 
 /// Without a free slot a message is announced all the same: the one that the peer waits for may be behind it.

@@ -15,9 +15,9 @@ bool sound(const Record& record) {
     case Kind::eager:
       return record.length == record.size && record.length <= largest_payload && record.lane < lanes;
     case Kind::announce:
-      return record.length == 0 && record.size != 0 && record.lane < lanes && record.slot <= no_offer;
+      return record.length == 0 && record.lane < lanes && record.slot <= no_offer;
     case Kind::fragment:
-      return record.length != 0 && record.length <= largest_payload;
+      return record.length <= largest_payload;
     case Kind::withdraw:
       return record.length == 0 && record.lane < lanes;
     case Kind::go:
