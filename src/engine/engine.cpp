@@ -162,10 +162,15 @@ bool Engine::progress(Rank& awaited) {
 void Engine::visit() {
   Rank awaited = -1;
   progress(awaited);
-  // Relaxed: threads that miss each other's look once more. Whether things move says nothing: see wait_until.
-  if (waiting_.now() - inspected_.load(std::memory_order_relaxed) < host::tick_length) return;
+  // Whether things move says nothing: see wait_until.
+  if (!uninspected()) return;
   const std::unique_lock lock(channels_lock_, std::try_to_lock);
   if (lock) inspect();
+}
+
+/// For a tick. Relaxed: threads that miss each other's look inspect once more.
+bool Engine::uninspected() const {
+  return waiting_.now() - inspected_.load(std::memory_order_relaxed) >= host::tick_length;
 }
 
 void Engine::tick() {
@@ -176,7 +181,7 @@ void Engine::tick() {
 }
 
 void Engine::inspect() {
-  inspected_.store(waiting_.now(), std::memory_order_relaxed);  // relaxed: partner is visit, which may miss it
+  inspected_.store(waiting_.now(), std::memory_order_relaxed);  // relaxed: partner is uninspected, which may miss it
   for (Channel* channel : channels_) channel->inspect();
 }
 
@@ -257,7 +262,8 @@ void Engine::progress_loop() {
     for (bool moved = false; !moved && listening == listens() && !stop_.load(std::memory_order_relaxed);) {
       Rank awaited = -1;
       moved = progress(awaited);
-      if (!moved && round.pause(awaited, 0)) tick();
+      // What moves may be other people's traffic without end, and then no round lasts until its tick.
+      if (moved ? uninspected() : round.pause(awaited, 0)) tick();
     }
   }
 }

@@ -175,6 +175,7 @@ class Engine {
   template <class Done>
   bool wait_until(std::span<Operation* const> operations, Done done, std::uint64_t until);
   void tick();
+  bool uninspected() const;
   void inspect();
   void tell();
   void note(SlowWait& wait);

@@ -2,10 +2,12 @@
 // kill -9 of one rank at a random step, by seed: all others report it within seconds and can go on without it.
 // TUTTI_SEED=n runs one seed alone, TUTTI_BASE=n others.
 #include <gtest/gtest.h>
+#include <poll.h>
 #include <unistd.h>
 
 #include <csignal>
 #include <cstdlib>
+#include <vector>
 
 #include "base/clock.hpp"
 #include "job.hpp"
@@ -172,6 +174,32 @@ TEST(Kill, IsFoundByWhoOnlyTests) {
       EXPECT_EQ(job.said(rank), "lost 1\n") << "rank " << rank;
     }
   }
+}
+
+/// Also where the thread between calls never waits for long, since something comes again and again.
+TEST(Kill, MakesADescriptorReadableWhileOthersSend) {
+  Job job(3, {}, [](Seat& seat) {
+    const Group world = seat.world(), pair = world.split(seat.rank() == 1 ? -1 : 0);
+    // Ranks that see foreign load sleep at once, and a wait ends with what comes.
+    constexpr std::uint64_t always = 100'000'000'000;
+    seat.segment().header().foreign_until.store(tutti::base::now() + always, std::memory_order_relaxed);
+    const std::vector<int> letter(1);
+    Request request = seat.rank() == 1 ? Request() : world.ibarrier();
+    const int descriptor = seat.rank() == 0 ? request.fileno() : -1;
+    seat.ready();
+    if (seat.rank() == 1)
+      for (;;) pause();
+    if (seat.rank() == 2)
+      for (;; usleep(5000)) pair.send(letter, 0);  // nobody receives them
+    pollfd readable{descriptor, POLLIN, 0};
+    seat.say(poll(&readable, 1, bound / 1'000'000) == 1 ? "readable" : "nothing");
+  });
+  ASSERT_TRUE(job.await_ready(patience));
+  job.strike(1, SIGKILL);
+  ASSERT_TRUE(job.await_end(1, patience, false));
+  EXPECT_TRUE(job.await_end(0, patience, false));
+  EXPECT_EQ(job.said(0), "readable\n");
+  EXPECT_TRUE(job.await_end(2, patience, false)) << "it sends to a rank that has ended";
 }
 
 TEST(Kill, DuringEveryCollective) { run_seeds(0, 108, During::collectives, run); }
