@@ -86,6 +86,7 @@ Agreements::Outcome Agreements::join(const Membership& who, std::uint64_t number
     const Telling telling(mutex_, session->waits, told);
     engine_.wait_for(moved, until);
   }
+  engine_.courier().see_off();  // what this one has said last, where the program computes now
   const std::lock_guard lock(mutex_);
   Outcome outcome{session->agreement.state(), {}, session->agreement.awaited()};
   if (outcome.state == State::decided) {

@@ -176,6 +176,23 @@ TEST(AfterACall, WhoComputesHoldsUpNobody) {
   for (const std::string& one : said) EXPECT_EQ(one, "");
 }
 
+/// What was agreed on goes although more is on its way than the connection takes.
+TEST(AfterACall, WhoComputesHoldsUpNoAgreement) {
+  const auto work = std::chrono::seconds(6);
+  const auto said = tutti::matrix::run_processes(2, {.hosts = {0, 1}}, 60, [&](const Group& world) {
+    std::vector<double> data(std::size_t{16} << 20);
+    tutti::Request moves = world.rank() == 0 ? world.isend(data, 1) : world.irecv(data, 0);
+    const auto start = std::chrono::steady_clock::now();
+    const bool agreed = world.agree(true);
+    const auto took = std::chrono::steady_clock::now() - start;
+    if (world.rank() == 0) std::this_thread::sleep_for(work);
+    expect(agreed, "what all have said");
+    expect(took < work / 2, "nobody waits for who computes");
+    moves.wait();
+  });
+  for (const std::string& one : said) EXPECT_EQ(one, "");
+}
+
 INSTANTIATE_TEST_SUITE_P(Algorithms, BrokenOverHosts,
                          ::testing::Values("", "barrier=dissemination allreduce=recursive_doubling"));
 
