@@ -43,17 +43,12 @@ void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& lette
 
 std::optional<Notices::Letter> Notices::receive(About about) {
   Letter letter;
-  const auto state = take(about, letter);
-  return state == transport::State::done ? std::optional(letter) : std::nullopt;
-}
-
-std::optional<transport::State> Notices::take(About about, Letter& letter) {
   const auto arrival = transport_.look(transfer(0, about, letter).tag);
   if (!arrival) return std::nullopt;
   transport::Transfer one = transfer(arrival->peer, about, letter);
   transport_.recv(one);
   if (one.state == transport::State::pending) transport_.cancel(one);
-  return one.state;
+  return one.state == transport::State::done ? std::optional(letter) : std::nullopt;
 }
 
 void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice) {
@@ -94,13 +89,11 @@ std::optional<Question> Notices::asked() {
   return Question{letter->who, letter->sequence, letter->chain, letter->call()};
 }
 
-/// What has come and was not read would stay with the transport, and count as what its sender may send.
+/// What has come and was not read, or comes later, would stay with the transport, and count as what its sender may
+/// send.
 Notices::~Notices() {
   const std::lock_guard lock(lock_);
-  Letter unread;
-  for (const About about : {About::breaking, About::calls})
-    while (take(about, unread)) {
-    }
+  transport_.forget(context_);
   for (auto& [transfer, letter] : sent_)
     if (transfer.state == transport::State::pending) transport_.cancel(transfer);
 }

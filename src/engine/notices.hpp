@@ -61,8 +61,6 @@ class Notices {
   transport::Transfer transfer(Rank world, About about, Letter& letter) const;
   void send(Rank world, About about, const std::shared_ptr<Letter>& letter);
   std::optional<Letter> receive(About about);
-  /// Takes one that has come, and how that ended; nothing when none has.
-  std::optional<transport::State> take(About about, Letter& letter);
 
   transport::Transport& transport_;
   std::mutex& lock_;

@@ -75,6 +75,32 @@ TEST(Letters, AGroupThatEndsLeavesNoneBehind) {
   });
 }
 
+/// Who still waits asks also those who have ended it.
+TEST(Letters, AGroupThatHasEndedKeepsNone) {
+  job::run_inproc(2, {.hosts = {0, 1}}, [](const Group& world) {
+    std::optional<Group> group = world.dup();
+    const transport::Tag tag = question_of(group->member()->who().context);
+    if (world.rank() == 0) group.reset();
+    world.barrier();
+    if (world.rank() == 1) {
+      std::byte byte{};
+      transport::Transfer letter;
+      letter.peer = 0;
+      letter.tag = tag;
+      letter.data = &byte;
+      letter.size = sizeof byte;
+      const std::lock_guard lock(engine_of(world).transport_lock());
+      engine_of(world).transport().send(letter);
+      EXPECT_EQ(letter.state, transport::State::done);
+    }
+    world.barrier();
+    if (world.rank() == 0) {
+      EXPECT_FALSE(lies_there(world, tag));
+    }
+    world.barrier();
+  });
+}
+
 TEST(Letters, AForkedChildTouchesNone) {
   job::run_inproc(2, {.hosts = {0, 1}}, [](const Group& world) {
     std::optional<Group> group = world.dup();
