@@ -36,8 +36,9 @@ transport::Transfer Notices::transfer(Rank world, About about, Letter& letter) c
 }
 
 /// The transport's lock is held, here and in receive.
-void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& letter) {
+void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& letter, Hurry hurry) {
   sent_.emplace_back(transfer(world, about, *letter), letter);
+  sent_.back().first.unhurried = hurry == Hurry::no;
   transport_.send(sent_.back().first);
 }
 
@@ -60,7 +61,7 @@ void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice)
   notice.called.copy(letter->called.data(), letter->called.size() - 1);
   const std::lock_guard lock(lock_);
   for (const Rank rank : world)
-    if (whom == Whom::all || transport_.connected(rank)) send(rank, About::breaking, letter);
+    send(rank, About::breaking, letter, whom == Whom::all || transport_.connected(rank) ? Hurry::yes : Hurry::no);
 }
 
 std::optional<Notice> Notices::hear() {

@@ -43,8 +43,8 @@ class Notices {
   Notices& operator=(const Notices&) = delete;
   ~Notices();
 
-  /// Who is told: by the first of a host to know all of them, by the others those whom they are connected with. These
-  /// would see no more than its end when it leaves for that.
+  /// Who is told at once: by the first of a host to know all of them, by the others those whom they are connected with,
+  /// who would see no more than its end when it leaves for that. Whoever connects with them later is told then.
   enum class Whom { all, connected };
   /// Tells these ranks of the world. Does not wait for them.
   void tell(std::span<const Rank> world, Whom whom, const Notice& notice);
@@ -59,7 +59,8 @@ class Notices {
   struct Letter;
   enum class About : std::uint64_t;
   transport::Transfer transfer(Rank world, About about, Letter& letter) const;
-  void send(Rank world, About about, const std::shared_ptr<Letter>& letter);
+  enum class Hurry { no, yes };
+  void send(Rank world, About about, const std::shared_ptr<Letter>& letter, Hurry hurry = Hurry::yes);
   std::optional<Letter> receive(About about);
 
   transport::Transport& transport_;

@@ -314,6 +314,30 @@ TEST(Tcp, NoticesNeedNoRoomAndGiveNone) {
   for (Transfer& send : sends) ranks[0].cancel(send);
 }
 
+/// Made by whichever of the two calls.
+TEST(Tcp, AnUnhurriedNoticeGoesWhenThereIsAConnection) {
+  for (const Peer caller : {0, 1}) {
+    Ranks ranks(2);
+    std::array<std::byte, 100> out{std::byte{6}}, in{};
+    Transfer notice = transfer(1, 0, out);
+    notice.tag = {.context = 4, .sequence = Tag::first_notice, .message = Tag::mail, .lane = Lane::mailbox};
+    notice.unhurried = true;
+    ranks[0].send(notice);
+    EXPECT_EQ(notice.state, State::done);
+    for (int i = 0; i < 1000; ++i) ranks.progress();
+    EXPECT_FALSE(ranks[0].connected(1));
+    EXPECT_TRUE(ranks[0].has_left() && ranks[0].drain(0).empty()) << "nothing is under way";
+    ranks[caller].call(1 - caller);
+    ASSERT_TRUE(ranks.until([&] { return ranks[1].look(notice.tag).has_value(); }));
+    notice.peer = 0;
+    notice.data = in.data();
+    ranks[1].recv(notice);
+    EXPECT_EQ(notice.state, State::done);
+    EXPECT_EQ(in, out);
+    EXPECT_TRUE(ranks[0].has_left());
+  }
+}
+
 TEST(Tcp, LargeMessagesComeOneAfterTheOther) {
   constexpr int senders = 4;
   constexpr std::size_t size = 8 << 20;

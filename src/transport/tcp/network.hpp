@@ -97,6 +97,7 @@ class Network final : public Tcp, private Hearer, private Channel {
   void over(std::uint64_t place, const Pull& pull) override;
   void taken(Peer from, std::uint64_t size) override;
 
+  void leave_for_later(Transfer& transfer);
   void ask();
   void ask(std::deque<std::uint64_t>& waiting, bool invite);
   void count(Pull& pull, Pull::Flow flow);

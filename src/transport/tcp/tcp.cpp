@@ -63,8 +63,11 @@ void Network::call(Peer peer) {
   if (peer == me_ || std::exchange(line(peer).called, true)) return;
   if (line(peer).link.is_open()) return;
   const std::string addresses = options_.find(peer);
-  const std::scoped_lock lock(forking_);
-  door_.call(peer, addresses);
+  {
+    const std::scoped_lock lock(forking_);
+    door_.call(peer, addresses);
+  }
+  watch(peer);  // what waited for a connection leaves with it
 }
 
 bool Network::progress_door() {
@@ -88,8 +91,9 @@ void Network::enter(Peer peer, base::Descriptor socket) {
 /// Knows whether there is more than the connection has taken, and asks to be told when it takes it.
 void Network::watch(Peer peer) {
   Line& one = line(peer);
-  if (one.loaded == !one.link.idle()) return;
-  one.loaded = !one.loaded;
+  const bool loaded = !one.link.idle() && (one.called || one.link.is_open());
+  if (one.loaded == loaded) return;
+  one.loaded = loaded;
   loaded_ += one.loaded ? 1 : -1;
   if (one.link.is_open()) events_.change(one.link.socket(), interest(one.loaded), static_cast<std::uint64_t>(peer));
 }
@@ -113,8 +117,20 @@ void Network::send(Transfer& transfer) {
   const auto cost = static_cast<std::int64_t>(transfer.size + sizeof(Header));
   const bool small = transfer.size <= capabilities_.eager && (near || cost <= room_left || transfer.is_notice());
   if (small && !near) room_left -= cost;
-  rendezvous_.send(transfer, small);
+  if (transfer.unhurried && !connected(transfer.peer))
+    leave_for_later(transfer);
+  else
+    rendezvous_.send(transfer, small);
   bury();
+}
+
+/// As if its peer had been called, which it is not.
+void Network::leave_for_later(Transfer& transfer) {
+  Line& one = line(transfer.peer);
+  const bool called = std::exchange(one.called, true);
+  rendezvous_.send(transfer, true);
+  one.called = called;
+  watch(transfer.peer);
 }
 
 void Network::recv(Transfer& transfer) {
