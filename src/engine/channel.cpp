@@ -171,7 +171,6 @@ void Channel::hand_out(Operation& operation, const Start& start) {
     operation.keep_bound_ = start.bound;
     operation.keep_ = shared_from_this();
   }
-  settle();
   if (!operation.finished()) list();
 }
 
@@ -182,6 +181,8 @@ void Channel::list() {
 Operation* Channel::start(Turn& turn, const Start& start) {
   Operation* operation = begin(start, trace::Form::request);
   hand_out(*operation, start);
+  // The others are as they were: with nothing new they need not be gone through, and there may be thousands.
+  if (operation->finished() || operation->published_ || untold_) settle();
   turn.end();
   if (engine_.has_progress_thread()) engine_.waiting().ring(engine_.place());
   return operation;
@@ -220,6 +221,7 @@ Operation* Channel::run(Turn& turn, const Start& start) {
     return nullptr;
   }
   hand_out(*operation, start);
+  settle();
   turn.end();
   return operation;
 }
