@@ -250,6 +250,32 @@ Samples yield_hand_over(int cpu, int processes) {
   return samples;
 }
 
+Samples meeting(std::span<const int> cpus, int processes) {
+  const Affinity affinity;
+  const auto size = static_cast<std::size_t>(processes);
+  const Shared shared(size * line);
+  const auto pin_to_its_core = [&](std::size_t i) { pin(cpus[i % cpus.size()]); };
+  const auto meet = [&](std::size_t i, std::uint32_t turn) {
+    shared.word(i).store(turn, std::memory_order_release);
+    for (std::size_t k = 1; k < size; ++k)
+      while (shared.word((i + k) % size).load(std::memory_order_acquire) < turn) sched_yield();
+  };
+  std::vector<std::unique_ptr<Process>> others;
+  for (std::size_t i = 1; i < size; ++i)
+    others.push_back(std::make_unique<Process>([&, i] {
+      pin_to_its_core(i);
+      for (std::uint32_t turn = 1;; ++turn) meet(i, turn);
+    }));
+  pin_to_its_core(0);
+  std::uint32_t turn = 0;
+  return sample(40, 500, 1, [&] {
+    meet(0, ++turn);
+    // Nobody is more than one meeting ahead, for that one lacks this process.
+    for (std::size_t i = 1; i < size; ++i)
+      expect(shared.word(i).load(std::memory_order_relaxed) - turn <= 1, "they have not met");
+  });
+}
+
 Samples futex_wake_up(int cpu, int other_cpu) {
   const Affinity affinity;
   const Shared shared(4 * line);

@@ -25,6 +25,9 @@ Samples line_one_way(int cpu, int other_cpu, int samples = 200);
 /// Nanoseconds from one process's sched_yield to the next process, while `processes` of them go round on one core in
 /// whatever order the system chooses.
 Samples yield_hand_over(int cpu, int processes);
+/// Nanoseconds of a barrier of so many processes, dealt over these cores, that does nothing but what every barrier
+/// must: each writes a word and looks for the others', and whoever misses one gives its core away.
+Samples meeting(std::span<const int> cpus, int processes);
 /// Nanoseconds from before FUTEX_WAKE to the sleeper running again.
 Samples futex_wake_up(int cpu, int other_cpu);
 /// A way to copy inside a process.

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // tutti-floor: prints what the machine can do at best. Medians, with the tenth and ninetieth percentile.
 // tutti-floor --copies 4096,65536: only the copies of these many bytes, on all cores at a time, as JSON.
+// tutti-floor --meetings 4,8: only the barest barrier of so many processes on all cores, as JSON.
 // tutti-floor --line: only how many nanoseconds a cache line takes from core to core, null where there is one, as JSON.
+#include <algorithm>
 #include <cstdio>
 #include <exception>
 #include <sstream>
@@ -42,13 +44,20 @@ void copies(std::span<const int> cpus) {
   }
 }
 
+/// The numbers of a list, separated by commas.
+std::vector<std::size_t> numbers(const std::string& option, const std::string& list) {
+  std::istringstream words(list);
+  std::vector<std::size_t> found;
+  for (std::string word; std::getline(words, word, ',');) found.push_back(std::stoul(word));
+  if (found.empty() || std::ranges::find(found, 0u) != found.end())
+    throw std::runtime_error(option + ": numbers from 1 on, separated by commas");
+  return found;
+}
+
 /// An array of {"bytes", "memcpy_ns", "blocks_ns", "streaming_ns", "read_ns"}, the last null where the kernel refuses.
-void copies_as_json(const std::string& sizes, std::span<const int> cpus) {
-  std::istringstream list(sizes);
+void copies_as_json(const std::vector<std::size_t>& sizes, std::span<const int> cpus) {
   const char* separator = "[";
-  for (std::string size; std::getline(list, size, ','); separator = ",\n ") {
-    const std::size_t bytes = std::stoul(size);
-    if (bytes == 0) throw std::runtime_error("--copies: sizes are in bytes, from 1 on");
+  for (const std::size_t bytes : sizes) {
     std::string why;
     const Samples remote = remote_read(bytes, cpus, why);
     const std::string read = remote.values.empty() ? "null" : std::to_string(remote.median());
@@ -56,11 +65,23 @@ void copies_as_json(const std::string& sizes, std::span<const int> cpus) {
     for (const Copier& copier : copiers())
       std::printf(", \"%s_ns\": %f", copier.name, memory_copy(bytes, copier, cpus).median());
     std::printf(", \"read_ns\": %s}", read.c_str());
+    separator = ",\n ";
   }
   std::printf("]\n");
 }
 
 std::vector<int> cores_in_order() { return tutti::launcher::binding_order(tutti::host::usable_cores().list); }
+
+/// An array of {"processes", "meeting_ns"}.
+void meetings_as_json(const std::vector<std::size_t>& counts, std::span<const int> cpus) {
+  const char* separator = "[";
+  for (const std::size_t count : counts) {
+    std::printf("%s{\"processes\": %zu, \"meeting_ns\": %f}", separator, count,
+                meeting(cpus, static_cast<int>(count)).median());
+    separator = ",\n ";
+  }
+  std::printf("]\n");
+}
 
 void line_as_json() {
   const std::vector<int> order = cores_in_order();
@@ -81,6 +102,10 @@ int run() {
   for (const int processes : {2, 4, 8})
     row(("sched_yield hand-over, " + std::to_string(processes) + " processes on a core").c_str(),
         yield_hand_over(first, processes));
+  for (const std::size_t shared_by : {2, 4, 8}) {
+    const int processes = static_cast<int>(shared_by * order.size());
+    row(("the barest barrier, " + std::to_string(processes) + " processes").c_str(), meeting(order, processes));
+  }
   row("futex wake-up, same core", futex_wake_up(first, first));
   if (order.size() > 1) row("futex wake-up, other core", futex_wake_up(first, second));
   copies(std::span(order).first(1));
@@ -94,13 +119,17 @@ int main(int count, char** arguments) {
   try {
     const std::string what = count > 1 ? arguments[1] : "";
     if (what == "--copies" && count == 3)
-      copies_as_json(arguments[2], cores_in_order());
+      copies_as_json(numbers(what, arguments[2]), cores_in_order());
+    else if (what == "--meetings" && count == 3)
+      meetings_as_json(numbers(what, arguments[2]), cores_in_order());
     else if (what == "--line" && count == 2)
       line_as_json();
     else if (count == 1)
       return run();
     else
-      throw std::runtime_error("usage: tutti-floor, tutti-floor --copies BYTES,BYTES, or tutti-floor --line");
+      throw std::runtime_error(
+          "usage: tutti-floor, tutti-floor --copies BYTES,BYTES, tutti-floor --meetings PROCESSES,PROCESSES, or "
+          "tutti-floor --line");
     return 0;
   } catch (const std::exception& error) {
     std::fprintf(stderr, "%s\n", error.what());

@@ -242,6 +242,15 @@ def test_floor():
     assert means.floor_text([small, many]) == ""
 
 
+def test_says_how_near_barriers_are_to_the_barest(tmp_path):
+    out = tmp_path / "crowded"
+    tutti("bench", "barrier", "--quick", "--cores", min(os.sched_getaffinity(0)), "--vs", "none", "--out", out)
+    made = json.loads(out.with_suffix(".json").read_text())
+    meeting, barrier = made["meeting_us"]["2"], made["comparisons"][0]["us"]
+    assert 1 < meeting < 1000
+    assert f"takes, of 2 processes {meeting:.2f} µs (Tutti's {barrier:.2f})." in out.with_suffix(".md").read_text()
+
+
 def series(library, setting, times):
     """What a library needs in each round, in microseconds, at 8 bytes."""
     points = {number: {"us": time, "skew_us": 0.1, "copied": 1} for number, time in enumerate(times) if time}

@@ -175,8 +175,9 @@ def measure(run, options, console):
         "foreign_load": foreign_load(1),
         "json": f"{options.out.name}.json",
         "line_ns": [],  # virtual machines' cores move, and with them what they share
-        "copy_us": {},  # the fastest of all rounds
+        "copy_us": {},  # the fastest of all rounds, as all of these
         "read_us": {},
+        "meeting_us": {},
     }
     console.print(
         f"{facts['machine']}; seed {options.seed}; others use {facts['foreign_load']:.2f} cores", highlight=False
@@ -188,14 +189,18 @@ def measure(run, options, console):
 
     def step(cells, series):
         progress.step(cells, series)
-        nanoseconds = machine.line_time(program)
+        nanoseconds = machine.line_time(program, options.cores)
         if nanoseconds:
             facts["line_ns"].append(nanoseconds)
 
+    crowds = [count for count in options.ranks if count > len(options.cores)]
+
     def after_round(run):
-        for name, times in machine.copy_times(program, options.sizes).items():
-            for size, microseconds in times.items():
-                facts[name][size] = min(microseconds, facts[name].get(size, microseconds))
+        floors = machine.copy_times(program, options.cores, options.sizes)
+        floors["meeting_us"] = machine.meeting_times(program, options.cores, crowds)
+        for name, times in floors.items():
+            for of, microseconds in times.items():
+                facts[name][of] = min(microseconds, facts[name].get(of, microseconds))
         facts["minutes"] = (time.monotonic() - begin) / 60
         compared = [] if options.tests else compare_all(run, facts)
         facts["level"] = min((one.level for one in compared if one.peer and not one.thin), default=0)

@@ -47,26 +47,35 @@ def floor_program(binaries):
     return path if os.access(path, os.X_OK) else None
 
 
-def ask_floor(program, *arguments):
-    """What tutti-floor says."""
-    done = subprocess.run([str(program), *arguments], capture_output=True, text=True, check=False, timeout=300)
+def ask_floor(program, cores, *arguments):
+    """What tutti-floor says of these cores."""
+    bound = ["taskset", "--cpu-list", ",".join(map(str, cores)), str(program)]
+    done = subprocess.run([*bound, *arguments], capture_output=True, text=True, check=False, timeout=300)
     if done.returncode != 0:
         raise peers.Failure(f"{program} failed: {done.stderr.strip()}")
     return json.loads(done.stdout)
 
 
-def line_time(program):
+def line_time(program, cores):
     """Nanoseconds that a cache line takes from core to core now; None where nobody can tell or there is one core."""
-    return None if program is None else ask_floor(program, "--line")
+    return None if program is None else ask_floor(program, cores, "--line")
 
 
-def copy_times(program, sizes):
+def meeting_times(program, cores, counts):
+    """{processes: microseconds} of the barest barrier of so many on these cores."""
+    if program is None or not counts:
+        return {}
+    rows = ask_floor(program, cores, "--meetings", ",".join(map(str, sorted(counts))))
+    return {row["processes"]: row["meeting_ns"] / 1e3 for row in rows}
+
+
+def copy_times(program, cores, sizes):
     """{bytes: microseconds} of one copy on a core while all others copy, too, as {"copy_us": by memcpy, Tutti's own or
     process_vm_readv, whichever is fastest; "read_us": by process_vm_readv, where the kernel allows it}."""
     wanted = sorted({size for size in sizes if size > 0})
     if program is None or not wanted:
         return {}
-    rows = {row.pop("bytes"): row for row in ask_floor(program, "--copies", ",".join(map(str, wanted)))}
+    rows = {row.pop("bytes"): row for row in ask_floor(program, cores, "--copies", ",".join(map(str, wanted)))}
     return {
         "copy_us": {size: min(time for time in row.values() if time) / 1e3 for size, row in rows.items()},
         "read_us": {size: row["read_ns"] / 1e3 for size, row in rows.items() if row["read_ns"]},

@@ -83,6 +83,22 @@ def near(points, share):
     return f"{sum(share >= FLOOR_SHARE for share in shares)}, and {statistics.median(shares):.0%} in the median"
 
 
+def meeting_text(compared, meetings):
+    """How near Tutti's barriers are to the barest of so many processes, where these share the cores; "" without any."""
+    barriers = {one.ranks: one.us for one in compared if one.collective == "barrier"}
+    found = [
+        f"of {count} processes {meetings[count]:.2f} µs (Tutti's {barriers[count]:.2f})"
+        for count in sorted(meetings)
+        if count in barriers
+    ]
+    if not found:
+        return ""
+    return (
+        "Ranks that share a core take turns. A barrier that does nothing but what every one must (each process writes a "
+        f"word and looks for the others', and whoever misses one gives its core away) takes, {'; '.join(found)}."
+    )
+
+
 def floor_text(compared):
     """How many points are near the copy floor, of those that are meant to be; "" without any."""
     there = [one for one in compared if one.ranks == FLOOR_RANKS and one.bytes >= FLOOR_BYTES and one.floor_share]

@@ -146,7 +146,8 @@ def markdown(run, facts, comparisons, pictures):
         f"{sum(one.undecided for one in compared)} more the interval does not say who is faster.\n\n"
         f"{table.losing(compared, table.ONE_HOST)}",
     ]
-    goals = [text for text in (means.table(compared), means.floor_text(compared)) if text]
+    floors = (means.floor_text(compared), means.meeting_text(comparisons, facts["meeting_us"]))
+    goals = [text for text in (means.table(compared), *floors) if text]
     parts += ["\n\n".join(["## Goals", *goals])] if goals else []
     parts += failures(run)
     parts += table.sections(comparisons, pictures, table.ONE_HOST)
