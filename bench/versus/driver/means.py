@@ -94,8 +94,8 @@ def meeting_text(compared, meetings):
     if not found:
         return ""
     return (
-        "Ranks that share a core take turns. A barrier that does nothing but what every one must (each process writes a "
-        f"word and looks for the others', and whoever misses one gives its core away) takes, {'; '.join(found)}."
+        "Ranks that share a core take turns. A barrier that does nothing but what every one must (each process writes "
+        f"a word and looks for the others', and whoever misses one gives its core away) takes, {'; '.join(found)}."
     )
 
 

@@ -29,7 +29,7 @@ struct Options {
   std::function<std::string(Peer)> find;
   /// Nanoseconds that a peer's host may take to answer the first call; ten minutes where it answers for another peer.
   std::uint64_t patience = 10'000'000'000;
-  std::uint64_t stranger = 5'000'000'000;  ///< Nanoseconds for a caller to prove who he is, where others need his place.
+  std::uint64_t stranger = 5'000'000'000;  ///< Nanoseconds for a caller to prove who he is where his place is needed.
   int flows = 8;                           ///< Large messages on their way to this process at a time.
   /// Nanoseconds after which a peer whose host does not answer is lost; up to three times as many where one packet in a
   /// hundred gets lost. A host that goes while its process does not read is found after two seconds more: older systems
