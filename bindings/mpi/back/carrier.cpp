@@ -157,6 +157,7 @@ bool Carrier::close_soon() {
 }
 
 void Carrier::post(Peer to, const Header& header, std::span<const std::byte> bytes) {
+  if (comm_ == MPI_COMM_NULL) return;  // it is closed, and so are the others'
   const std::size_t size = sizeof header + bytes.size();
   Packet packet;
   packet.kind = size <= packet_sizes.front() ? 0 : 1;
