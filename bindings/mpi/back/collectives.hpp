@@ -146,7 +146,7 @@ struct Gatherv : Plain {
     if (t.call.in_place && !t.is_root()) return false;
     if (!t.call.in_place && !t.input_block(in, send_count, send_type)) return false;
     if (!t.is_root()) return true;
-    if (!t.output_blocks(out, t.place().size, counts, displacements, receive_type)) return false;
+    if (!t.output_blocks(out, t.place().everybody(), counts, displacements, receive_type)) return false;
     if (t.call.in_place) t.call.send_counts = t.call.recv_counts.subspan(static_cast<std::size_t>(root), 1);
     return true;
   }
@@ -162,7 +162,7 @@ struct Scatterv : Plain {
     if (t.call.in_place && !t.is_root()) return false;
     if (!t.call.in_place && !t.output_block(out, receive_count, receive_type)) return false;
     if (!t.is_root()) return true;
-    if (!t.input_blocks(in, t.place().size, counts, displacements, send_type)) return false;
+    if (!t.input_blocks(in, t.place().everybody(), counts, displacements, send_type)) return false;
     if (t.call.in_place) t.call.recv_counts = t.call.send_counts.subspan(static_cast<std::size_t>(root), 1);
     return true;
   }
@@ -175,7 +175,7 @@ struct Allgatherv : Plain {
                        const D* displacements, MPI_Datatype receive_type) {
     t.call.in_place = in == MPI_IN_PLACE;
     if (!t.call.in_place && !t.input_block(in, send_count, send_type)) return false;
-    if (!t.output_blocks(out, t.place().size, counts, displacements, receive_type)) return false;
+    if (!t.output_blocks(out, t.place().everybody(), counts, displacements, receive_type)) return false;
     if (t.call.in_place) t.call.send_counts = t.call.recv_counts.subspan(static_cast<std::size_t>(t.place().rank), 1);
     return true;
   }
@@ -193,9 +193,9 @@ struct Alltoallv : Plain {
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
                        MPI_Datatype receive_type) {
     t.call.in_place = in == MPI_IN_PLACE;
-    if (!t.call.in_place && !t.input_blocks(in, t.place().size, send_counts, send_displacements, send_type))
+    if (!t.call.in_place && !t.input_blocks(in, t.place().everybody(), send_counts, send_displacements, send_type))
       return false;
-    if (!t.output_blocks(out, t.place().size, receive_counts, receive_displacements, receive_type)) return false;
+    if (!t.output_blocks(out, t.place().everybody(), receive_counts, receive_displacements, receive_type)) return false;
     if (t.call.in_place) t.call.send_counts = t.call.recv_counts;
     return true;
   }
@@ -207,8 +207,8 @@ struct Alltoallw : Plain {
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
                        const D* receive_displacements, const MPI_Datatype* receive_types) {
-    const int size = t.place().size;
-    return t.parts(in, size, send_counts, send_displacements, send_types, out, size, receive_counts,
+    const Partners all = t.place().everybody();
+    return t.parts(in, all, send_counts, send_displacements, send_types, out, all, receive_counts,
                    receive_displacements, receive_types);
   }
 };
@@ -283,8 +283,8 @@ struct NeighborAllgather : Edges {
   template <class N, class D>
   static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
                        MPI_Datatype receive_type) {
-    return t.input_block(in, send_count, send_type) &&
-           t.output_equal_blocks(out, t.place().sources, receive_count, receive_type);
+    return t.input_block_along_edges(in, send_count, send_type) &&
+           t.output_equal_blocks(out, t.place().sources(), receive_count, receive_type);
   }
 };
 
@@ -293,8 +293,8 @@ struct NeighborAlltoall : Edges {
   template <class N, class D>
   static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, N receive_count,
                        MPI_Datatype receive_type) {
-    return t.input_equal_blocks(in, t.place().destinations, send_count, send_type) &&
-           t.output_equal_blocks(out, t.place().sources, receive_count, receive_type);
+    return t.input_equal_blocks(in, t.place().destinations(), send_count, send_type) &&
+           t.output_equal_blocks(out, t.place().sources(), receive_count, receive_type);
   }
 };
 
@@ -303,8 +303,8 @@ struct NeighborAllgatherv : Edges {
   template <class N, class D>
   static bool describe(Translation& t, const void* in, N send_count, MPI_Datatype send_type, void* out, const N* counts,
                        const D* displacements, MPI_Datatype receive_type) {
-    return t.input_block(in, send_count, send_type) &&
-           t.output_blocks(out, t.place().sources, counts, displacements, receive_type);
+    return t.input_block_along_edges(in, send_count, send_type) &&
+           t.output_blocks(out, t.place().sources(), counts, displacements, receive_type);
   }
 };
 
@@ -314,8 +314,8 @@ struct NeighborAlltoallv : Edges {
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        MPI_Datatype send_type, void* out, const N* receive_counts, const D* receive_displacements,
                        MPI_Datatype receive_type) {
-    return t.input_blocks(in, t.place().destinations, send_counts, send_displacements, send_type) &&
-           t.output_blocks(out, t.place().sources, receive_counts, receive_displacements, receive_type);
+    return t.input_blocks(in, t.place().destinations(), send_counts, send_displacements, send_type) &&
+           t.output_blocks(out, t.place().sources(), receive_counts, receive_displacements, receive_type);
   }
 };
 
@@ -325,8 +325,8 @@ struct NeighborAlltoallw : Edges {
   static bool describe(Translation& t, const void* in, const N* send_counts, const D* send_displacements,
                        const MPI_Datatype* send_types, void* out, const N* receive_counts,
                        const D* receive_displacements, const MPI_Datatype* receive_types) {
-    return in != MPI_IN_PLACE && t.parts(in, t.place().destinations, send_counts, send_displacements, send_types, out,
-                                         t.place().sources, receive_counts, receive_displacements, receive_types);
+    return in != MPI_IN_PLACE && t.parts(in, t.place().destinations(), send_counts, send_displacements, send_types, out,
+                                         t.place().sources(), receive_counts, receive_displacements, receive_types);
   }
 };
 

@@ -171,11 +171,7 @@ void add_neighbors(Communicator& made) {
   try {
     made.member = with_edges(Group(made.member), made.handle).member();
     if (made.starting != nullptr) made.starting = with_edges(Group(made.starting), made.handle).member();
-    if (const job::Topology* topology = made.member->topology()) {
-      made.place.has_neighbors = true;
-      made.place.sources = static_cast<int>(topology->neighbors.sources.size());
-      made.place.destinations = static_cast<int>(topology->neighbors.destinations.size());
-    }
+    if (const job::Topology* topology = made.member->topology()) made.place.neighbors = &topology->neighbors;
   } catch (const Error& error) {
     base::log(std::string("a communicator's collectives along edges are the MPI's: ") + error.what());
   }

@@ -133,7 +133,7 @@ class FormsOf<C, N, D, bool(Translation&, Arguments...)> {
   /// Whether Tutti can do it: the same answer on all ranks.
   static bool covered(const Communicator* with, Arguments... arguments) {
     return with != nullptr && with->member != nullptr && policy.of(C::kind) != Choice::never &&
-           (!C::along_edges || with->place.has_neighbors) && can_combine<C>(arguments...);
+           (!C::along_edges || with->place.neighbors != nullptr) && can_combine<C>(arguments...);
   }
   /// The same of what stays open, which the helper thread may move on: a function of the program's may run there only
   /// if the program has said that it has threads.

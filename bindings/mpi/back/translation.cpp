@@ -48,6 +48,7 @@ MPI_Datatype Translation::type_of(Count count, MPI_Datatype type) const {
     case Kind::bcast:
     case Kind::alltoallw:
     case Kind::neighbor_allgather:
+    case Kind::neighbor_allgatherv:
     case Kind::neighbor_alltoall:
     case Kind::neighbor_alltoallw:
       return MPI_BYTE;
@@ -76,21 +77,29 @@ bool Translation::input_block(const void* buffer, Count count, MPI_Datatype type
   return true;
 }
 
+bool Translation::input_block_along_edges(const void* buffer, Count count, MPI_Datatype type) {
+  if (count < 0 || place_.destinations().any()) return input_block(buffer, count, type);
+  call.send_counts = {&send_count_, 1};
+  return true;
+}
+
 bool Translation::output_block(void* buffer, Count count, MPI_Datatype type) {
   if (!output(buffer, count, type, receive_count_)) return false;
   call.recv_counts = {&receive_count_, 1};
   return true;
 }
 
-bool Translation::place_blocks(MPI_Datatype type, Blocks& blocks, const std::byte*& buffer, const Layout*& layout) {
+bool Translation::place_blocks(const Partners& partners, MPI_Datatype type, Blocks& blocks, const std::byte*& buffer,
+                               const Layout*& layout) {
   if (std::ranges::any_of(counts_, [](Count count) { return count < 0; })) return false;
+  blocks.counts.resize(counts_.size());
+  blocks.offsets.resize(counts_.size());
+  if (!partners.any()) return true;
   const Datatype* what = datatype(type);
   if (what == nullptr) return false;
   for (std::size_t i = 0; i < counts_.size(); ++i)
     if (counts_[i] > 0 && what->size > 0 && is_nowhere(buffer, what->begin + displacements_[i] * what->extent))
       return false;
-  blocks.counts.resize(counts_.size());
-  blocks.offsets.resize(counts_.size());
   std::ranges::transform(counts_, blocks.counts.begin(), [&](Count count) { return count * what->size; });
   if (what->dense) {
     // The lowest block is where the buffer begins: displacements may be negative, offsets not.
@@ -114,18 +123,18 @@ bool Translation::place_blocks(MPI_Datatype type, Blocks& blocks, const std::byt
   return true;
 }
 
-bool Translation::place_input_blocks(const void* buffer, MPI_Datatype type) {
+bool Translation::place_input_blocks(const void* buffer, const Partners& partners, MPI_Datatype type) {
   const auto* begin = static_cast<const std::byte*>(buffer);
-  if (!place_blocks(type, send_, begin, call.input_layout)) return false;
+  if (!place_blocks(partners, type, send_, begin, call.input_layout)) return false;
   call.input = begin;
   call.send_counts = send_.counts;
   call.send_offsets = send_.offsets;
   return true;
 }
 
-bool Translation::place_output_blocks(void* buffer, MPI_Datatype type) {
+bool Translation::place_output_blocks(void* buffer, const Partners& partners, MPI_Datatype type) {
   const auto* begin = static_cast<const std::byte*>(buffer);
-  if (!place_blocks(type, receive_, begin, call.output_layout)) return false;
+  if (!place_blocks(partners, type, receive_, begin, call.output_layout)) return false;
   call.output = const_cast<std::byte*>(begin);
   call.recv_counts = receive_.counts;
   call.recv_offsets = receive_.offsets;

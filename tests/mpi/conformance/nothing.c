@@ -35,6 +35,7 @@ static void along(MPI_Comm line) {
   MPI_Datatype types[2] = {MPI_DATATYPE_NULL, MPI_DATATYPE_NULL};
   MPI_Datatype mine = rank == 0 ? MPI_INT : MPI_DATATYPE_NULL;
   MPI_Neighbor_allgather(&in, 0, mine, out, 0, mine, line);
+  MPI_Neighbor_allgatherv(&in, 0, mine, out, counts, counts, MPI_INT, line);
   MPI_Neighbor_alltoall(&in, 0, mine, out, 0, mine, line);
   if (rank == 0) types[0] = types[1] = MPI_INT;
   MPI_Neighbor_alltoallw(&in, counts, places, types, out, counts, places, types, line);
