@@ -88,6 +88,16 @@ def test_nothing_has_no_type(name):
         assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
 
 
+@pytest.mark.parametrize("program", ["edges", "outlive"])
+@pytest.mark.parametrize("name", mpis.ABIS)
+def test_what_goes_on_every_mpi(name, program):
+    mpi = mpis.get(name)
+    program = mpi_jobs.compile_program(mpi, [PROGRAMS / f"{program}.c"])
+    for policy, hosts in (("bare", 1), ("auto", 1), ("always", 1), ("always", 2)):
+        out = mpi_jobs.run(mpi, 3, [program], policy=policy, timeout=30, hosts=hosts).checked()
+        assert sorted(out.splitlines()) == [f"rank {rank}: 0 wrong" for rank in range(3)]
+
+
 def test_two_worlds():
     mpi = mpis.get("openmpi")  # MPICH's launchers here start nobody
     program = mpi_jobs.compile_program(mpi, [PROGRAMS / "spawned.c"])

@@ -45,6 +45,8 @@ struct Guarded<member> {
   inline static FunctionName name{};
   static int call(Arguments... arguments) noexcept {
     const Inside inside(name, __builtin_return_address(0));
+    if constexpr (is<&Own::Comm_create_from_group> || is<&Own::Intercomm_create_from_groups>)
+      has_session_communicators.store(true, std::memory_order_relaxed);
     return guarded([&] { return (own.*member)(arguments...); });
   }
   static int construct(Arguments... arguments) noexcept {
@@ -60,6 +62,10 @@ struct Guarded<member> {
     if (code == MPI_SUCCESS) leaving.is_gone();
     return code;
   }
+
+ private:
+  template <auto other>
+  static constexpr bool is = std::is_same_v<Guarded, Guarded<other>>;
 };
 
 }  // namespace

@@ -96,7 +96,7 @@ void add_members(const Home& home, Communicator& to, engine::Membership made) {
         base::combine(base::combine(home.world->who().context, own), static_cast<std::uint64_t>(made.world.front()));
     try {
       if (home.world->runtime().place().boards) {
-        news.starting_board = home.world->make_board(made_for_starting(made));
+        if (home.has_starting) news.starting_board = home.world->make_board(made_for_starting(made));
         news.board = home.world->make_board(made);
       }
       news.possible = true;
@@ -155,11 +155,16 @@ Home home_of(const Host& host, MPI_Comm comm, int size) {
     return {};
   }
   const bool gpu = has_gpu_runtime();
-  int mine = gpu ? nowhere : !ranks.empty() ? here : !ranks_apart.empty() ? between : nowhere, all = nowhere;
-  if (!complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 1, MPI_INT, MPI_MIN, comm, request); }))
+  struct {
+    int where = nowhere, ends_with_world = 1;
+  } mine, all;
+  mine.where = gpu ? nowhere : !ranks.empty() ? here : !ranks_apart.empty() ? between : nowhere;
+  mine.ends_with_world = has_session_communicators.load(std::memory_order_relaxed) ? 0 : 1;
+  if (!complete([&](MPI_Request* request) { return real.Iallreduce(&mine, &all, 2, MPI_INT, MPI_MIN, comm, request); }))
     return {};
-  if (all == here) return {host.member(), std::move(ranks)};
-  if (all == between) return {host.apart(), std::move(ranks_apart), host.has_threads()};
+  const bool has_starting = all.ends_with_world != 0;
+  if (all.where == here) return {host.member(), std::move(ranks), has_starting};
+  if (all.where == between) return {host.apart(), std::move(ranks_apart), has_starting && host.has_threads()};
   if (gpu)
     report::passed_on(report::Reason::gpu);
   else if (ranks.empty())

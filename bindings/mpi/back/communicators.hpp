@@ -16,11 +16,16 @@ struct Communicator {
   MPI_Comm handle = MPI_COMM_NULL;
   std::shared_ptr<job::Member> member;  ///< nullptr: everything is the MPI's.
   /// For I-collectives and persistent ones. They never match blocking ones (MPI 4.1, 6.12), and programs that start
-  /// them before a blocking one on some ranks and behind it on others run on every MPI. nullptr: the MPI has them.
+  /// them before a blocking one on some ranks and behind it on others run on every MPI. nullptr: the MPI has them;
+  /// also of communicators that may come from a session, whose requests may be open when MPI_Finalize ends Tutti.
   std::shared_ptr<job::Member> starting;
   std::shared_ptr<Choices> choices;  ///< There with a member.
   Place place;
 };
+
+/// This process has, or has had, communicators of a session: what is made from now on may come from one of them.
+/// Relaxed: a program orders a constructor behind that of the communicator that it is given.
+inline std::atomic<bool> has_session_communicators{false};
 
 /// ULFM's question whether some rank has revoked it; null where the MPI has none.
 inline int (*is_revoked)(MPI_Comm, int*) = nullptr;
