@@ -195,6 +195,37 @@ TEST_P(Conformance, a_flood_of_unexpected_messages) {
   });
 }
 
+/// More are unawaited than a receiver keeps, so that the last ones go when it asks: the empty ones among others, of
+/// which there are more than fit on their way.
+TEST_P(Conformance, empty_messages_go_among_long_ones) {
+  run(2, [](Endpoint& self) {
+    constexpr std::size_t kept = 300;
+    std::vector<std::size_t> sizes(kept, 4000);
+    for (int i = 0; i < 40; ++i) sizes.insert(sizes.end(), {12000, 0});
+    std::vector<Guarded> buffers(sizes.begin(), sizes.end());
+    std::vector<Transfer> transfers;
+    for (std::uint32_t i = 0; i < sizes.size(); ++i) transfers.push_back(transfer(1 - self.rank(), tag(i), buffers[i]));
+    if (self.rank() == 0) {
+      for (std::size_t i = 0; i < sizes.size(); ++i) {
+        buffers[i].fill(pattern(0, 1, i));
+        self.send(transfers[i]);
+      }
+      for (int i = 0; i < 200; ++i) self.meet();  // until all are there, or announced
+      self.barrier();
+      self.glance(50);  // as much as goes while nobody takes it
+      self.barrier();
+      return self.wait(transfers);
+    }
+    for (int i = 0; i < 200; ++i) self.meet();
+    for (std::size_t i = 0; i < sizes.size(); ++i) self.recv(transfers[(kept + i) % sizes.size()]);
+    self.glance();
+    self.barrier();
+    self.barrier();
+    self.wait(transfers);
+    for (std::size_t i = 0; i < sizes.size(); ++i) buffers[i].expect(pattern(0, 1, i));
+  });
+}
+
 TEST_P(Conformance, lanes_contexts_and_sequences_are_apart) {
   run(2, [](Endpoint& self) {
     std::vector<Tag> tags;

@@ -176,7 +176,7 @@ bool Sender::put_fragment(Line& line) {
   Transfer& transfer = *announced.transfer;
   const std::size_t rest = transfer.size - announced.offset;
   const std::size_t length = std::min({rest, largest_payload, line.ring->room()});
-  if (length < rest && length < least_fragment) return false;
+  if (!line.ring->fits(length) || (length < rest && length < least_fragment)) return false;
   Record record;
   record.kind = Kind::fragment;
   record.length = static_cast<std::uint32_t>(length);
