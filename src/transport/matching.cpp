@@ -39,25 +39,15 @@ Message* Matching::expect_again(Transfer& receive) {
 
 bool Matching::keep(Message& message) {
   if (has_forgotten(message.tag.context)) return false;
-  if (renounced_.size() > 0 && take_note(message.peer, message.tag)) return false;
+  if (renounced_.erase({message.peer, message.tag})) return false;
   unexpected_.push(message);
   return true;
 }
 
 bool Matching::renounce(Transfer& receive) {
   if (!withdraw(receive)) return false;
-  if (!receive.only || has_forgotten(receive.tag.context)) return true;
-  Message& note = obtain();
-  note.peer = receive.peer;
-  note.tag = receive.tag;
-  renounced_.push(note);
+  if (receive.only && !has_forgotten(receive.tag.context)) renounced_.insert({receive.peer, receive.tag});
   return true;
-}
-
-bool Matching::take_note(Peer peer, const Tag& tag) {
-  Message* const note = renounced_.take(peer, tag);
-  if (note != nullptr) recycle(*note);
-  return note != nullptr;
 }
 
 Message* Matching::retract(Peer peer, const Tag& tag, std::uint64_t handle) {

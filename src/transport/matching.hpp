@@ -5,11 +5,11 @@
 #include <cstddef>
 #include <cstdint>
 #include <span>
-#include <unordered_set>
 #include <vector>
 
 #include "base/hash.hpp"
 #include "transport/pool.hpp"
+#include "transport/recent.hpp"
 #include "transport/transport.hpp"
 
 namespace tutti::transport {
@@ -27,6 +27,22 @@ struct Message {
   std::uint32_t slot = 0;        ///< For the transport.
   std::uint64_t arrival = 0;     ///< For the transport.
   Message* next = nullptr;
+};
+
+inline std::uint64_t hash_of(Peer peer, const Tag& tag) {
+  const std::uint64_t who = static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 | tag.message;
+  return base::mix(tag.context ^ base::mix(tag.sequence + static_cast<std::uint64_t>(tag.lane)) ^
+                   who * 0x9e3779b97f4a7c15u);
+}
+
+/// From whom, and with which tag.
+struct Expected {
+  Peer peer = -1;
+  Tag tag;
+  bool operator==(const Expected&) const = default;
+};
+struct ExpectedHash {
+  std::size_t operator()(const Expected& one) const { return static_cast<std::size_t>(hash_of(one.peer, one.tag)); }
 };
 
 /// First-in-first-out lists by (peer, tag), through the nodes' own `next`. Allocates only when it grows.
@@ -82,11 +98,7 @@ class TagTable {
   };
 
   Bucket& bucket(Peer peer, const Tag& tag) {
-    if (tag.from_anyone()) peer = -1;
-    const std::uint64_t who = static_cast<std::uint64_t>(static_cast<std::uint32_t>(peer)) << 32 | tag.message;
-    const std::uint64_t hash = base::mix(tag.context ^ base::mix(tag.sequence + static_cast<std::uint64_t>(tag.lane)) ^
-                                         who * 0x9e3779b97f4a7c15u);
-    return buckets_[hash & (buckets_.size() - 1)];
+    return buckets_[hash_of(tag.from_anyone() ? -1 : peer, tag) & (buckets_.size() - 1)];
   }
   static void append(Bucket& bucket, Node& node) {
     node.next = nullptr;
@@ -152,9 +164,7 @@ class Matching {
   /// The same for good: where no other message has its tag, `keep` refuses the one it was for.
   bool renounce(Transfer& receive);
   /// What a receive that was renounced was for does not come any more.
-  void settle(Peer peer, const Tag& tag) {
-    if (renounced_.size() > 0) take_note(peer, tag);
-  }
+  void settle(Peer peer, const Tag& tag) { renounced_.erase({peer, tag}); }
   /// Takes an announced message back, for a sender that cancels; nullptr when it is not here.
   Message* retract(Peer peer, const Tag& tag, std::uint64_t handle);
 
@@ -165,28 +175,29 @@ class Matching {
     posted_.remove_if([&](const Transfer& receive) { return receive.peer == peer; },
                       [](Transfer& receive) { receive.state = State::lost; });
     unexpected_.remove_if([&](const Message& message) { return message.peer == peer && message.announced; }, drop);
-    renounced_.remove_if([&](const Message& note) { return note.peer == peer; }, [&](Message& note) { recycle(note); });
+    renounced_.erase_if([&](const Expected& one) { return one.peer == peer; });
   }
-  bool has_forgotten(std::uint64_t context) const { return !forgotten_.empty() && forgotten_.contains(context); }
+  bool has_forgotten(std::uint64_t context) const { return forgotten_.contains(context); }
   /// Hands the messages of this group to `drop`; those that come later are refused by `keep`.
   template <class Drop>
   void forget(std::uint64_t context, Drop drop) {
     forgotten_.insert(context);
-    const auto belongs = [&](const Message& message) { return message.tag.context == context; };
+    const auto belongs = [&](const auto& one) { return one.tag.context == context; };
     unexpected_.remove_if(belongs, drop);
-    renounced_.remove_if(belongs, [&](Message& note) { recycle(note); });
+    renounced_.erase_if(belongs);
   }
 
   std::size_t unexpected() const { return unexpected_.size(); }
   std::size_t posted() const { return posted_.size(); }
 
  private:
-  bool take_note(Peer peer, const Tag& tag);
+  // Of most there comes nothing any more; the last of so many are those of which something may.
+  static constexpr std::size_t most_renounced = 4096, most_forgotten = 65536;
 
   TagTable<Transfer> posted_;
   TagTable<Message> unexpected_;
-  TagTable<Message> renounced_;                  // without bytes; each until its message has come, or will not
-  std::unordered_set<std::uint64_t> forgotten_;  // contexts are never used again
+  Recent<Expected, ExpectedHash> renounced_{most_renounced};
+  Recent<std::uint64_t> forgotten_{most_forgotten};  // contexts are never used again
   Pool<Message> nodes_;
 };
 

@@ -225,6 +225,7 @@ bool Rendezvous::cut_off(Peer from, std::uint64_t place) {
   if (found == nullptr || found->peer != from || !found->asked) return false;
   Transfer* const receive = found->transfer;
   const bool posted = !found->announced();
+  if (receive == nullptr) matching_.settle(from, found->tag);
   close(place);
   if (receive == nullptr) return true;
   receive->link = nullptr;
@@ -263,6 +264,7 @@ bool Rendezvous::cancel(Transfer& transfer) {
       pull->transfer = nullptr;
       transfer.state = State::cancelled;
     } else {
+      matching_.settle(transfer.peer, transfer.tag);
       finish(name);
     }
     return true;

@@ -69,6 +69,41 @@ Transfer receive(std::size_t size, std::uint32_t signature) {
   return result;
 }
 
+/// A receive of a message whose tag no other has.
+Transfer only(std::uint64_t sequence) {
+  Transfer result = receive(8, 1);
+  result.tag = {.context = 4, .sequence = sequence};
+  result.only = true;
+  return result;
+}
+bool is_kept(Matching& matching, std::uint64_t sequence) {
+  Message& message = matching.obtain();
+  message.peer = 3;
+  message.tag = only(sequence).tag;
+  const bool kept = matching.keep(message);
+  if (!kept) matching.recycle(message);
+  return kept;
+}
+
+TEST(Matching, refuses_once_what_was_renounced_of_late) {
+  constexpr std::uint64_t many = 10'000;
+  Matching matching;
+  for (std::uint64_t i = 0; i < many; ++i) {
+    Transfer one = only(i);
+    EXPECT_EQ(matching.expect(one), nullptr);
+    EXPECT_TRUE(matching.renounce(one));
+    EXPECT_FALSE(matching.renounce(one));
+  }
+  EXPECT_FALSE(is_kept(matching, many - 1));
+  EXPECT_TRUE(is_kept(matching, many - 1));
+  EXPECT_TRUE(is_kept(matching, 0)) << "of the oldest nothing comes any more, most likely";
+  matching.settle(3, only(many - 2).tag);
+  EXPECT_TRUE(is_kept(matching, many - 2));
+  matching.forget(4, [&](Message& message) { matching.recycle(message); });
+  EXPECT_FALSE(is_kept(matching, many - 3));
+  EXPECT_FALSE(is_kept(matching, many - 3));
+}
+
 TEST(Matching, refuses_other_sizes_and_signatures) {
   Transfer good = receive(8, 1), size = receive(8, 1), signature = receive(8, 1), both = receive(8, 1);
   EXPECT_TRUE(accepts(good, 8, 1));
