@@ -170,7 +170,6 @@ bool Door::has_called(Peer peer) const {
 bool Door::answer_all(std::uint64_t now) {
   std::vector<std::unique_ptr<Greeting>> entered;
   const std::size_t before = callers_.size();
-  std::size_t surplus = now < deaf_until_ ? before : before - std::min(before, most_slow_callers);
   std::erase_if(callers_, [&](std::unique_ptr<Greeting>& one) {
     switch (one->advance()) {
       case Greeting::State::refused:
@@ -183,11 +182,10 @@ bool Door::answer_all(std::uint64_t now) {
         if (!comes_first(one->peer())) entered.push_back(std::move(one));
         return one == nullptr;
       default:
-        if (now <= one->deadline() || surplus == 0) return false;
-        --surplus;  // it may be a rank that computes, and calls again
-        return true;
+        return false;
     }
   });
+  hang_up(now);
   for (const auto& one : entered) {
     if (!owner_.wants(one->peer())) continue;  // it has called twice
     give_up(one->peer());
@@ -195,6 +193,17 @@ bool Door::answer_all(std::uint64_t now) {
     enter(*one);
   }
   return callers_.size() != before;
+}
+
+/// On those who are too slow, where others need their places. They may be ranks that compute, and call again.
+void Door::hang_up(std::uint64_t now) {
+  const std::size_t may_stay = now < deaf_until_ ? 0 : most_slow_callers;
+  std::size_t surplus = callers_.size() - std::min(callers_.size(), may_stay);
+  std::erase_if(callers_, [&](const std::unique_ptr<Greeting>& one) {
+    if (surplus == 0 || now <= one->deadline()) return false;
+    --surplus;
+    return true;
+  });
 }
 
 Greeting* Door::Call::in(std::initializer_list<Greeting::State> states) {

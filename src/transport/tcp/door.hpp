@@ -92,6 +92,7 @@ class Door {
   void accept(std::uint64_t now);
   void listen_or_not(std::uint64_t now);
   bool answer_all(std::uint64_t now);
+  void hang_up(std::uint64_t now);
   std::vector<Call> call_all(std::uint64_t now);
   bool comes_first(Peer peer);
   bool has_called(Peer peer) const;

@@ -68,6 +68,7 @@ class Network final : public Tcp, private Hearer, private Channel {
     std::uint64_t owed = 0;         ///< What this one has taken and not told.
     int flowing = 0;                ///< Large messages that it was asked for.
     bool called = false;
+    bool hurried = false;   ///< Something was sent that is not to wait until there happens to be a connection.
     bool loaded = false;    ///< Something is left that its connection has not taken.
     bool expected = false;  ///< Something is to come from a peer that has not called, nor been called.
     bool heard = false;     ///< since the last tick

@@ -63,11 +63,8 @@ void Network::call(Peer peer) {
   if (peer == me_ || std::exchange(line(peer).called, true)) return;
   if (line(peer).link.is_open()) return;
   const std::string addresses = options_.find(peer);
-  {
-    const std::scoped_lock lock(forking_);
-    door_.call(peer, addresses);
-  }
-  watch(peer);  // what waited for a connection leaves with it
+  const std::scoped_lock lock(forking_);
+  door_.call(peer, addresses);
 }
 
 bool Network::progress_door() {
@@ -91,7 +88,7 @@ void Network::enter(Peer peer, base::Descriptor socket) {
 /// Knows whether there is more than the connection has taken, and asks to be told when it takes it.
 void Network::watch(Peer peer) {
   Line& one = line(peer);
-  const bool loaded = !one.link.idle() && (one.called || one.link.is_open());
+  const bool loaded = !one.link.idle() && (one.hurried || one.link.is_open());
   if (one.loaded == loaded) return;
   one.loaded = loaded;
   loaded_ += one.loaded ? 1 : -1;
@@ -106,6 +103,7 @@ void Network::post(Peer to, const Header& header, std::span<const std::byte> byt
   call(to);
   Line& one = line(to);
   Header said = header;
+  one.hurried = true;
   if (carries_credit(said.word)) said.place = std::exchange(one.owed, 0);
   if (!one.link.put(said, bytes)) broken_.push_back(to);
   watch(to);
@@ -124,12 +122,13 @@ void Network::send(Transfer& transfer) {
   bury();
 }
 
-/// As if its peer had been called, which it is not.
+/// As if its peer had been called, which it may not be; nor does anybody wait for it to leave.
 void Network::leave_for_later(Transfer& transfer) {
   Line& one = line(transfer.peer);
-  const bool called = std::exchange(one.called, true);
+  const bool called = std::exchange(one.called, true), hurried = one.hurried;
   rendezvous_.send(transfer, true);
   one.called = called;
+  one.hurried = hurried;
   watch(transfer.peer);
 }
 
