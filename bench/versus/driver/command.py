@@ -193,7 +193,8 @@ def measure(run, options, console):
         if nanoseconds:
             facts["line_ns"].append(nanoseconds)
 
-    crowds = [count for count in options.ranks if count > len(options.cores)]
+    # Beside busy processes turns are as long as those take.
+    crowds = [] if options.hogs else [count for count in options.ranks if count > len(options.cores)]
 
     def after_round(run):
         floors = machine.copy_times(program, options.cores, options.sizes)

@@ -50,7 +50,10 @@ def floor_program(binaries):
 def ask_floor(program, cores, *arguments):
     """What tutti-floor says of these cores."""
     bound = ["taskset", "--cpu-list", ",".join(map(str, cores)), str(program)]
-    done = subprocess.run([*bound, *arguments], capture_output=True, text=True, check=False, timeout=300)
+    try:
+        done = subprocess.run([*bound, *arguments], capture_output=True, text=True, check=False, timeout=300)
+    except subprocess.TimeoutExpired as late:
+        raise peers.Failure(f"{program} {' '.join(arguments)} took more than {late.timeout} s") from late
     if done.returncode != 0:
         raise peers.Failure(f"{program} failed: {done.stderr.strip()}")
     return json.loads(done.stdout)
