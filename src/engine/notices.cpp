@@ -36,9 +36,9 @@ transport::Transfer Notices::transfer(Rank world, About about, Letter& letter) c
 }
 
 /// The transport's lock is held, here and in receive.
-void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& letter, Hurry hurry) {
+void Notices::send(Rank world, About about, const std::shared_ptr<Letter>& letter, Whom whom) {
   sent_.emplace_back(transfer(world, about, *letter), letter);
-  sent_.back().first.unhurried = hurry == Hurry::no;
+  sent_.back().first.unhurried = whom == Whom::connected;
   transport_.send(sent_.back().first);
 }
 
@@ -60,8 +60,7 @@ void Notices::tell(std::span<const Rank> world, Whom whom, const Notice& notice)
   letter->whom = notice.whom;
   notice.called.copy(letter->called.data(), letter->called.size() - 1);
   const std::lock_guard lock(lock_);
-  for (const Rank rank : world)
-    send(rank, About::breaking, letter, whom == Whom::all || transport_.connected(rank) ? Hurry::yes : Hurry::no);
+  for (const Rank rank : world) send(rank, About::breaking, letter, whom);
 }
 
 std::optional<Notice> Notices::hear() {

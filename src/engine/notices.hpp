@@ -59,8 +59,7 @@ class Notices {
   struct Letter;
   enum class About : std::uint64_t;
   transport::Transfer transfer(Rank world, About about, Letter& letter) const;
-  enum class Hurry { no, yes };
-  void send(Rank world, About about, const std::shared_ptr<Letter>& letter, Hurry hurry = Hurry::yes);
+  void send(Rank world, About about, const std::shared_ptr<Letter>& letter, Whom whom = Whom::all);
   std::optional<Letter> receive(About about);
 
   transport::Transport& transport_;

@@ -30,7 +30,6 @@ class Recent {
     std::erase_if(keys_, std::move(predicate));
   }
   bool contains(const Key& key) const { return !keys_.empty() && keys_.contains(key); }
-  std::size_t size() const { return keys_.size(); }
 
  private:
   std::size_t most_;

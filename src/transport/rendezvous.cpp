@@ -240,9 +240,8 @@ void Rendezvous::finish(std::uint64_t place, State state) {
   if (pull->transfer != nullptr) {
     if (!pull->announced()) matching_.withdraw(*pull->transfer);
     pull->transfer->state = state;
-  } else {
-    matching_.settle(pull->peer, pull->tag);
   }
+  matching_.settle(pull->peer, pull->tag);
   close(place);
 }
 
@@ -264,7 +263,6 @@ bool Rendezvous::cancel(Transfer& transfer) {
       pull->transfer = nullptr;
       transfer.state = State::cancelled;
     } else {
-      matching_.settle(transfer.peer, transfer.tag);
       finish(name);
     }
     return true;

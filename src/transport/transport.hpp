@@ -68,7 +68,7 @@ struct Transfer {
   std::size_t size = 0;
   State state = State::pending;  ///< Read and written under the lock of the engine that owns the transport.
   bool only = false;             ///< No other message from this sender ever has its tag. Said alike at both ends.
-  bool unhurried = false;        ///< Of a notice: no connection is made for it; it goes when there is one.
+  bool unhurried = false;        ///< Of a notice: no connection is made for it; it goes as soon as there is one.
   bool near = false;             ///< For a transport that is made of two: which of them has it; see mux.hpp.
   Transfer* next = nullptr;
   void* link = nullptr;

@@ -285,27 +285,36 @@ TEST(Tcp, AReceiverKeepsNoMoreThanItsRoom) {
   ASSERT_TRUE(ranks.until([&] { return std::ranges::count(receives, State::done, &Transfer::state) == count; }));
 }
 
+Transfer notice_to(Peer peer, std::span<std::byte> bytes) {
+  Transfer notice = transfer(peer, 0, bytes);
+  notice.tag = {.context = 4, .sequence = Tag::first_notice, .message = Tag::mail, .lane = Lane::mailbox};
+  return notice;
+}
+/// Rank 1 hears the notice that rank 0 has sent.
+void expect_heard(Ranks& ranks, const Transfer& sent) {
+  std::vector<std::byte> in(sent.size);
+  Transfer heard = sent;
+  ASSERT_TRUE(ranks.until([&] { return ranks[1].look(heard.tag).has_value(); }));
+  heard.peer = 0;
+  heard.data = in.data();
+  ranks[1].recv(heard);
+  ASSERT_EQ(heard.state, State::done);
+  ASSERT_TRUE(std::ranges::equal(in, std::span(sent.data, sent.size)));
+}
+
 TEST(Tcp, NoticesNeedNoRoomAndGiveNone) {
   constexpr std::size_t count = 1000, size = 1024;
   Ranks ranks(2);
-  std::vector<std::byte> out(size, std::byte{6}), in(size);
-  std::vector<Transfer> sends(count, transfer(1, 1, out)), notices(count, transfer(1, 0, out));
+  std::vector<std::byte> out(size, std::byte{6});
+  std::vector<Transfer> sends(count, transfer(1, 1, out)), notices(count, notice_to(1, out));
   for (Transfer& send : sends) ranks[0].send(send);
   const auto done = std::ranges::count(sends, State::done, &Transfer::state);
   ASSERT_LT(done, count);
   for (Transfer& notice : notices) {
-    notice.tag = {.context = 4, .sequence = Tag::first_notice, .message = Tag::mail, .lane = Lane::mailbox};
     ranks[0].send(notice);
     EXPECT_EQ(notice.state, State::done);
   }
-  for (Transfer one = notices.front(); Transfer & notice : notices) {
-    ASSERT_TRUE(ranks.until([&] { return ranks[1].look(notice.tag).has_value(); }));
-    one.peer = 0;
-    one.data = in.data();
-    ranks[1].recv(one);
-    ASSERT_EQ(one.state, State::done);
-    ASSERT_EQ(in, out);
-  }
+  for (const Transfer& notice : notices) ASSERT_NO_FATAL_FAILURE(expect_heard(ranks, notice));
   for (int i = 0; i < 1000; ++i) ranks.progress();
   Transfer more = transfer(1, 1, out);
   ranks[0].send(more);
@@ -318,9 +327,8 @@ TEST(Tcp, NoticesNeedNoRoomAndGiveNone) {
 TEST(Tcp, AnUnhurriedNoticeGoesWhenThereIsAConnection) {
   for (const Peer caller : {0, 1}) {
     Ranks ranks(2);
-    std::array<std::byte, 100> out{std::byte{6}}, in{};
-    Transfer notice = transfer(1, 0, out);
-    notice.tag = {.context = 4, .sequence = Tag::first_notice, .message = Tag::mail, .lane = Lane::mailbox};
+    std::array<std::byte, 100> out{std::byte{6}};
+    Transfer notice = notice_to(1, out);
     notice.unhurried = true;
     ranks[0].send(notice);
     EXPECT_EQ(notice.state, State::done);
@@ -328,12 +336,7 @@ TEST(Tcp, AnUnhurriedNoticeGoesWhenThereIsAConnection) {
     EXPECT_FALSE(ranks[0].connected(1));
     EXPECT_TRUE(ranks[0].has_left() && ranks[0].drain(0).empty()) << "nothing is under way";
     ranks[caller].call(1 - caller);
-    ASSERT_TRUE(ranks.until([&] { return ranks[1].look(notice.tag).has_value(); }));
-    notice.peer = 0;
-    notice.data = in.data();
-    ranks[1].recv(notice);
-    EXPECT_EQ(notice.state, State::done);
-    EXPECT_EQ(in, out);
+    ASSERT_NO_FATAL_FAILURE(expect_heard(ranks, notice));
     EXPECT_TRUE(ranks[0].has_left());
   }
 }
